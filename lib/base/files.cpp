@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/files.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <system_error>
+
+#include "base/error.hpp"
+
+namespace lossgrad {
+namespace {
+
+[[noreturn]] void fail(const std::filesystem::path& path, const std::string& what) {
+  throw Error(ErrorKind::data, path.string() + ": " + what);
+}
+
+std::string reason(int error_number) {
+  switch (error_number) {
+    case ENOENT: return "no such file";
+    case EACCES: return "permission denied";
+    case EISDIR: return "is a directory, a file is expected";
+    case ENOTDIR: return "a part of the path is not a folder";
+    case ENOSPC: return "no space left on the disk";
+    default: return std::system_category().message(error_number);
+  }
+}
+
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(int fd) : fd_(fd) {}
+  ~FileDescriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  FileDescriptor(FileDescriptor&&) = delete;
+  FileDescriptor& operator=(FileDescriptor&&) = delete;
+  [[nodiscard]] int get() const { return fd_; }
+  // Closes now, so that an error on close (a full disk over a network) is seen.
+  bool close() {
+    const int fd = fd_;
+    fd_ = -1;
+    return ::close(fd) == 0;
+  }
+
+ private:
+  int fd_;
+};
+
+bool write_all(int fd, std::string_view content) {
+  while (!content.empty()) {
+    const ssize_t written = ::write(fd, content.data(), content.size());
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return false;
+    }
+    content.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+std::optional<std::filesystem::path> absolute_from_environment(const char* variable) {
+  const char* value = std::getenv(variable);
+  if (value == nullptr || *value != '/') return std::nullopt;
+  return std::filesystem::path(value);
+}
+
+}  // namespace
+
+std::string read_file(const std::filesystem::path& path) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) fail(path, reason(errno));
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) fail(path, reason(errno));
+  if (S_ISDIR(status.st_mode)) fail(path, reason(EISDIR));
+  std::string content;
+  content.reserve(static_cast<std::size_t>(status.st_size));
+  std::string block(1 << 20, '\0');
+  while (true) {
+    const ssize_t count = ::read(file.get(), block.data(), block.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail(path, reason(errno));
+    if (count == 0) return content;
+    content.append(block, 0, static_cast<std::size_t>(count));
+  }
+}
+
+void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
+  if (std::filesystem::is_directory(path)) fail(path, reason(EISDIR));
+  std::string temporary = path.string() + ".XXXXXX";
+  FileDescriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (file.get() < 0) fail(path, "cannot be written: " + reason(errno));
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  const bool written = ::fchmod(file.get(), 0666 & ~mask) == 0 && write_all(file.get(), content) &&
+                       ::fsync(file.get()) == 0 && file.close() &&
+                       ::rename(temporary.c_str(), path.c_str()) == 0;
+  if (!written) {
+    const int error_number = errno;
+    ::unlink(temporary.c_str());
+    fail(path, "cannot be written: " + reason(error_number));
+  }
+}
+
+std::optional<std::filesystem::path> user_cache_folder() {
+  if (const auto xdg = absolute_from_environment("XDG_CACHE_HOME")) return *xdg / "lossgrad";
+  if (const auto home = absolute_from_environment("HOME")) return *home / ".cache" / "lossgrad";
+  return std::nullopt;
+}
+
+}  // namespace lossgrad

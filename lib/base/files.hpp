@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files: whole-file reading with clear errors, atomic writing, the user's cache folder.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace lossgrad {
+
+// Errors (all ErrorKind::data, one line, starting with the path): no such file, is a directory, permission denied.
+std::string read_file(const std::filesystem::path& path);
+
+// Writes to a temporary file in the same folder, flushes it to disk and renames it over `path`: a reader sees the old
+// or the new content, never a part. Throws ErrorKind::data and removes the temporary when anything fails.
+void write_file_atomically(const std::filesystem::path& path, std::string_view content);
+
+// $XDG_CACHE_HOME/lossgrad, else $HOME/.cache/lossgrad; nothing when neither variable is set to an absolute path.
+std::optional<std::filesystem::path> user_cache_folder();
+
+}  // namespace lossgrad

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// An array read from a file: values in double (exact for f16, bf16, f32, f64 and integers up to 2^53), C order.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace lossgrad {
+
+struct Array {
+  std::string source;                // path, for messages
+  std::string stored_type;           // as the file names it: "f32", "f64", "i64", "u8" ...
+  std::vector<std::int64_t> shape;
+  std::vector<double> values;
+};
+
+}  // namespace lossgrad

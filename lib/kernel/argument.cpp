@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/argument.hpp"
+
+#include <charconv>
+
+#include "base/error.hpp"
+
+namespace lossgrad {
+
+std::string_view name(Pass pass) {
+  switch (pass) {
+    case Pass::forward: return "forward";
+    case Pass::backward: return "backward";
+    case Pass::forward_backward: return "forward_backward";
+  }
+  return "?";
+}
+
+std::string_view name(ArgumentRole role) {
+  switch (role) {
+    case ArgumentRole::input: return "input";
+    case ArgumentRole::constant: return "constant";
+    case ArgumentRole::upstream: return "upstream";
+    case ArgumentRole::saved: return "saved";
+    case ArgumentRole::output: return "output";
+    case ArgumentRole::gradient: return "gradient";
+    case ArgumentRole::size: return "size";
+    case ArgumentRole::parameter: return "parameter";
+  }
+  return "?";
+}
+
+bool is_written(const Argument& argument, Pass pass) {
+  switch (argument.role) {
+    case ArgumentRole::output: return true;
+    case ArgumentRole::gradient: return pass != Pass::forward;
+    case ArgumentRole::saved: return pass == Pass::forward;
+    default: return false;
+  }
+}
+
+std::int64_t element_count(const Argument& argument, const Sizes& sizes) {
+  std::int64_t count = 1;
+  for (const std::string& axis : argument.axes) {
+    std::int64_t number = 0;
+    const auto [end, code] = std::from_chars(axis.data(), axis.data() + axis.size(), number);
+    if (code == std::errc() && end == axis.data() + axis.size()) {
+      count *= number;
+    } else if (const auto found = sizes.find(axis); found != sizes.end()) {
+      count *= found->second;
+    } else {
+      throw Error(ErrorKind::internal, "argument " + argument.name + " has the unknown axis " + axis);
+    }
+  }
+  return count;
+}
+
+}  // namespace lossgrad
