@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The check engine: one case in, named check results out. Knows losses only through lib/losses/loss.hpp and devices only
+// through lib/device/backend.hpp.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "device/backend.hpp"
+#include "losses/loss.hpp"
+#include "results/results.hpp"
+
+namespace lossgrad {
+
+struct Tolerance {
+  double slack = 2;  // multiplies the certified bound
+  // When both are set they replace the bound: |got - expected| <= atol + rtol * |expected|.
+  std::optional<double> rtol;
+  std::optional<double> atol;
+};
+
+// Names of the checks in the order in which they run, with one line each for --help and the README.
+struct CheckName {
+  std::string name;
+  std::string summary;
+};
+const std::vector<CheckName>& check_names();
+
+struct CheckRequest {
+  const Loss* loss = nullptr;
+  std::vector<Pass> passes = {Pass::forward, Pass::backward};
+  std::string convention;
+  Dtype dtype = Dtype::f32;
+  Sizes sizes;
+  std::string scenario;
+  std::uint64_t seed = 1;
+  int block = 256;
+  Tolerance tolerance;
+  std::set<std::string> skip;   // names of checks to leave out
+  std::int64_t fd_samples = 256;  // items whose gradients are compared with finite differences
+  // Inputs from files instead of the scenario: argument name -> values in the argument's own layout. An argument that is
+  // not here is generated (dy), with sizes as in `sizes`.
+  std::map<std::string, std::vector<double>> inputs;
+  std::vector<std::pair<std::string, std::string>> files;  // for the report
+  std::string command;  // that repeats the case
+  // A kernel other than the built-in one for a pass (tests: wrong kernels).
+  std::map<Pass, Kernel> kernels;
+};
+
+// Called with the fraction of the case that is done (0..1) and the name of the running check; may be empty.
+using Progress = std::function<void(double, std::string_view)>;
+
+// Runs every check of the case; results in the order of check_names() within each pass. Throws Error when the case
+// cannot be run at all (compile, device, memory): never turned into a skip.
+std::vector<CheckResult> check_case(const CheckRequest& request, Backend& backend, const Progress& progress = {});
+
+}  // namespace lossgrad

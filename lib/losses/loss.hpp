@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the engines know about a loss. A loss is one object of a class derived from Loss, in its own folder, named in
+// losses.def. Numbers here are double: every f16, bf16, f32 or f64 storage value is one exactly.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernel/kernel.hpp"
+#include "math/dtype.hpp"
+
+namespace lossgrad {
+
+struct NamedChoice {
+  std::string name;
+  std::string summary;  // one line
+};
+
+struct ScenarioInfo {
+  std::string name;
+  std::string summary;      // the distribution, one line
+  bool made_of_kinks = false;  // nearly every element is a kink, and the hull is the point
+  bool in_mixed = true;        // a member of the mixture `mixed`
+};
+
+struct KernelOptions {
+  Pass pass = Pass::forward;
+  Dtype dtype = Dtype::f32;
+  std::string convention;
+  int block = 256;
+};
+
+// Values of a run of items (boxes, rows): argument name -> values in the argument's layout, with the item axis cut to
+// the run. pred [4, N] becomes [4, count].
+struct Items {
+  std::int64_t first = 0;  // index of the first item in the case
+  std::int64_t count = 0;
+  std::map<std::string, std::vector<double>> values;
+  [[nodiscard]] std::span<const double> at(const std::string& argument) const;
+};
+
+// Right values of one output for a run of items, in the output's layout. Element e is right when
+// low[e] - bound[e] <= got <= high[e] + bound[e]; low < high only where a branch is undecidable (a kink).
+struct ReferenceValues {
+  std::vector<double> low;
+  std::vector<double> high;
+  std::vector<double> bound;        // for any right kernel; infinity: unbounded
+  std::vector<double> sharp_bound;  // for the accurate form
+  std::vector<std::uint8_t> flags;  // ElementFlag bits
+};
+enum ElementFlag : std::uint8_t {
+  kKink = 1,
+  kOutOfRange = 2,   // an intermediate can leave the compute type's range: a non-finite result is accepted, and counted
+};
+using Reference = std::map<std::string, ReferenceValues>;
+
+struct ReferenceRequest {
+  Pass pass = Pass::forward;
+  Dtype dtype = Dtype::f32;  // storage type; the bound is that of its compute type
+  std::string convention;
+};
+
+// Independent values of the gradient of one item, all in double.
+struct GradientOracles {
+  std::vector<double> closed;           // dy = 1; components of all differentiated inputs, in the order of the gradients
+  std::vector<double> closed_error;     // its rounding error bound
+  std::vector<double> automatic;        // Eigen's AutoDiffScalar on the value
+  std::vector<double> point;            // where: the differentiated inputs
+  double smooth_radius = 0;             // a step below this crosses no kink; 0 at a kink
+};
+
+class Loss {
+ public:
+  Loss() = default;
+  virtual ~Loss() = default;
+  Loss(const Loss&) = delete;
+  Loss& operator=(const Loss&) = delete;
+  Loss(Loss&&) = delete;
+  Loss& operator=(Loss&&) = delete;
+
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  [[nodiscard]] virtual std::string_view summary() const = 0;  // one line
+  [[nodiscard]] virtual std::span<const NamedChoice> conventions() const = 0;  // the default first
+  [[nodiscard]] virtual std::span<const ScenarioInfo> scenarios() const = 0;
+  [[nodiscard]] virtual std::string default_scenario() const = 0;
+  [[nodiscard]] virtual std::string item_name() const = 0;  // "box", "row"
+  [[nodiscard]] virtual std::string item_size() const = 0;  // the size that counts items: "N", "n_rows"
+  [[nodiscard]] virtual Sizes default_sizes() const = 0;
+
+  // Throws ErrorKind::usage for a block that the loss's kernels do not take.
+  [[nodiscard]] virtual Kernel kernel(const KernelOptions& options) const = 0;
+  // Block sizes that the repeatability check compares; each gives the same bits.
+  [[nodiscard]] virtual std::span<const int> repeatability_blocks() const = 0;
+
+  // Inputs and dy of items [first, first + count), rounded to `dtype`. Item i depends only on scenario, dtype, seed, i.
+  virtual void generate(std::string_view scenario, Dtype dtype, std::uint64_t seed, Items& items) const = 0;
+
+  // Right values and bounds of every output of the pass. `items` holds inputs, constants and, for backward, dy.
+  // For backward the saved arguments are consistent with the inputs, rounded to dtype: the bound covers kernels that read
+  // them and kernels that compute them again.
+  virtual void evaluate(const ReferenceRequest& request, const Items& items, Reference& reference) const = 0;
+
+  // Oracles of item `index` of `items` (dy taken as 1).
+  [[nodiscard]] virtual GradientOracles oracles(std::string_view convention, const Items& items,
+                                                std::int64_t index) const = 0;
+  // The loss's value in double with the differentiated inputs of the item replaced by `point`; what the convention holds
+  // fixed stays at the item's own values.
+  [[nodiscard]] virtual double value_at(std::string_view convention, const Items& items, std::int64_t index,
+                                        std::span<const double> point) const = 0;
+  // The loss's value from a forward kernel's outputs of one item (argument name -> components), with what the convention
+  // holds fixed taken from the outputs at the base point.
+  using ItemOutputs = std::map<std::string, std::vector<double>>;
+  [[nodiscard]] virtual double value_from_outputs(std::string_view convention, const ItemOutputs& outputs,
+                                                  const ItemOutputs& base) const = 0;
+};
+
+// Every loss of losses.def.
+std::span<const Loss* const> all_losses();
+// Throws ErrorKind::usage with the nearest names.
+const Loss& find_loss(std::string_view name);
+
+}  // namespace lossgrad

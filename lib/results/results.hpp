@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run found: plain data. Engines fill it, reports read it, neither knows the other.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "kernel/argument.hpp"
+#include "math/dtype.hpp"
+
+namespace lossgrad {
+
+enum class Verdict {
+  passed,
+  failed,
+  mistrusted,   // agrees, but proves little: nearly all gradients zero, nearly all elements kinks or unbounded
+  unsupported,  // the kernel or backend cannot run this case
+  skipped,      // left out on request (--skip) or not applicable; the reason says which
+};
+std::string_view name(Verdict verdict);
+
+// What was checked. Two results with the same case and check are about the same thing in two runs.
+struct CaseId {
+  std::string loss;        // "ciou"
+  Pass pass = Pass::forward;
+  std::string convention;  // "yolo"
+  Dtype dtype = Dtype::f32;
+  Sizes sizes;             // {"N": 1048576}
+  std::string scenario;    // "mixed"; "file" for boxes read from files
+  std::vector<std::pair<std::string, std::string>> files;  // argument name -> path, as given
+  std::uint64_t seed = 0;
+  std::string backend;     // "host"
+  std::string kernel_id;   // "yolo_ciou_loss_backward__f32__256"
+  std::string kernel_hash; // content hash of the binary that ran
+};
+
+// Largest value and upper quantiles of one error measure over the compared elements.
+struct Distribution {
+  double max = 0;
+  double q999 = 0;  // 99.9 %
+  double q99 = 0;
+  double q50 = 0;
+};
+
+struct WorstElement {
+  std::string output;       // "d_pred"
+  std::int64_t item = 0;    // box or row
+  std::int64_t component = 0;
+  double got = 0;
+  double expected_low = 0;  // the hull of right values; low == high unless the element is a kink
+  double expected_high = 0;
+  double bound = 0;
+  double bound_usage = 0;
+  double abs_error = 0;
+  double rel_error = 0;
+  double ulp_error = 0;
+  std::string note;  // "not written", "NaN was swallowed", "outside the hull of 2 branches"; empty for plain errors
+  // Inputs of the item, in full precision: ("pred", {cx, cy, w, h}), ("dy", {1.25}) ...
+  std::vector<std::pair<std::string, std::vector<double>>> inputs;
+};
+
+// One named check of one case.
+struct CheckResult {
+  CaseId case_id;
+  std::string check;  // "oracles", "reference", "own_saved", "self_consistency", "guards", "repeatability" ...
+  Verdict verdict = Verdict::passed;
+  std::string reason;  // why not passed, or what deserves a word; one line
+  std::int64_t compared = 0;      // elements
+  std::int64_t kinks = 0;         // elements whose right value is a range
+  std::int64_t out_of_range = 0;  // elements with an intermediate beyond the compute type's range
+  std::int64_t unbounded = 0;     // elements without a finite bound
+  std::int64_t non_finite_items = 0;  // boxes or rows with a NaN or infinite input
+  std::optional<Distribution> bound_usage;        // abs error / bound, the bound that holds for any right kernel
+  std::optional<Distribution> sharp_bound_usage;  // the same against the bound of the accurate form
+  std::optional<Distribution> abs_error;
+  std::optional<Distribution> rel_error;
+  std::optional<Distribution> ulp_error;          // in ulp of the storage type
+  std::vector<WorstElement> worst;                // largest bound usage first
+  double seconds = 0;
+  std::string command;  // the command line that repeats this case
+};
+
+struct DeviceContext {
+  std::string name;
+  std::string architecture;
+  std::string driver_version;
+  std::string compiler;
+  std::int64_t memory_bytes = 0;
+  int multiprocessors = 0;
+};
+
+struct RunContext {
+  std::string date;        // RFC 3339, local time with offset
+  std::string host_name;
+  std::string executable;
+  std::string command;     // as typed
+  std::string version;     // lossgrad's
+  int num_cpus = 0;
+  double tolerance_slack = 2;
+  std::vector<DeviceContext> devices;  // those that ran something
+};
+
+struct Run {
+  RunContext context;
+  std::vector<CheckResult> checks;
+  bool complete = false;  // false while cases are still to come, and for ever in an aborted run
+};
+
+struct Summary {
+  std::int64_t passed = 0, failed = 0, mistrusted = 0, unsupported = 0, skipped = 0;
+};
+Summary summarise(const Run& run);
+
+}  // namespace lossgrad
