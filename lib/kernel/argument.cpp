@@ -16,6 +16,13 @@ std::string_view name(Pass pass) {
   return "?";
 }
 
+std::optional<Pass> parse_pass(std::string_view text) {
+  for (const Pass pass : {Pass::forward, Pass::backward, Pass::forward_backward}) {
+    if (text == name(pass)) return pass;
+  }
+  return std::nullopt;
+}
+
 std::string_view name(ArgumentRole role) {
   switch (role) {
     case ArgumentRole::input: return "input";

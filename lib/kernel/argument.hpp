@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@ namespace lossgrad {
 
 enum class Pass { forward, backward, forward_backward };
 std::string_view name(Pass pass);
+std::optional<Pass> parse_pass(std::string_view text);
 
 enum class ArgumentRole {
   input,      // differentiated with respect to

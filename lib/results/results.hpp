@@ -22,6 +22,7 @@ enum class Verdict {
   skipped,      // left out on request (--skip) or not applicable; the reason says which
 };
 std::string_view name(Verdict verdict);
+std::optional<Verdict> parse_verdict(std::string_view text);
 
 // What was checked. Two results with the same case and check are about the same thing in two runs.
 struct CaseId {
@@ -80,6 +81,8 @@ struct CheckResult {
   std::optional<Distribution> rel_error;
   std::optional<Distribution> ulp_error;          // in ulp of the storage type
   std::vector<WorstElement> worst;                // largest bound usage first
+  // What deserves a word about inputs read from files: boxes left out, odd boxes, values changed by rounding.
+  std::vector<std::string> data_notes;
   double seconds = 0;
   std::string command;  // the command line that repeats this case
 };
@@ -114,5 +117,8 @@ struct Summary {
   std::int64_t passed = 0, failed = 0, mistrusted = 0, unsupported = 0, skipped = 0;
 };
 Summary summarise(const Run& run);
+
+// The case differs from that of `other` in its pass and kernel alone: both belong under one heading.
+bool same_case_but_pass(const CaseId& one, const CaseId& other);
 
 }  // namespace lossgrad

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "results/results.hpp"
+
+#include <array>
+
+namespace lossgrad {
+namespace {
+
+constexpr std::array<std::pair<Verdict, std::string_view>, 5> kVerdictNames = {{
+    {Verdict::passed, "passed"},
+    {Verdict::failed, "failed"},
+    {Verdict::mistrusted, "mistrusted"},
+    {Verdict::unsupported, "unsupported"},
+    {Verdict::skipped, "skipped"},
+}};
+
+}  // namespace
+
+std::string_view name(Verdict verdict) {
+  for (const auto& [value, text] : kVerdictNames) {
+    if (value == verdict) return text;
+  }
+  return "?";
+}
+
+std::optional<Verdict> parse_verdict(std::string_view text) {
+  for (const auto& [value, known] : kVerdictNames) {
+    if (text == known) return value;
+  }
+  return std::nullopt;
+}
+
+Summary summarise(const Run& run) {
+  Summary summary;
+  for (const CheckResult& result : run.checks) {
+    switch (result.verdict) {
+      case Verdict::passed:
+        ++summary.passed;
+        break;
+      case Verdict::failed:
+        ++summary.failed;
+        break;
+      case Verdict::mistrusted:
+        ++summary.mistrusted;
+        break;
+      case Verdict::unsupported:
+        ++summary.unsupported;
+        break;
+      case Verdict::skipped:
+        ++summary.skipped;
+        break;
+    }
+  }
+  return summary;
+}
+
+bool same_case_but_pass(const CaseId& one, const CaseId& other) {
+  return one.loss == other.loss && one.convention == other.convention && one.dtype == other.dtype &&
+         one.sizes == other.sizes && one.scenario == other.scenario && one.files == other.files &&
+         one.seed == other.seed && one.backend == other.backend;
+}
+
+}  // namespace lossgrad

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "results/run_json.hpp"
+
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "results/run_json_fields.hpp"
+#include "results/size_fields.hpp"
+
+namespace lossgrad {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number_json(double value) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
+  return value;
+}
+
+Json distribution_json(const Distribution& distribution) {
+  Json json = Json::object();
+  for (const auto& [field, member] : kDistributionFields) json[field] = number_json(distribution.*member);
+  return json;
+}
+
+Json worst_json(const WorstElement& element) {
+  Json json = {{"output", element.output}, {"item", element.item}, {"component", element.component}};
+  for (const auto& [field, member] : kWorstFields) json[field] = number_json(element.*member);
+  json["note"] = element.note;
+  Json inputs = Json::object();
+  for (const auto& [argument, values] : element.inputs) {
+    Json array = Json::array();
+    for (const double value : values) array.push_back(number_json(value));
+    inputs[argument] = std::move(array);
+  }
+  json["inputs"] = std::move(inputs);
+  return json;
+}
+
+void add_case(Json& json, const CaseId& id) {
+  json["loss"] = id.loss;
+  json["pass"] = name(id.pass);
+  json["convention"] = id.convention;
+  json["dtype"] = name(id.dtype);
+  for (const auto& [size, value] : id.sizes) json[std::string(field_of_size(size))] = value;
+  json["scenario"] = id.scenario;
+  json["seed"] = id.seed;
+  json["backend"] = id.backend;
+  json["kernel_id"] = id.kernel_id;
+  json["kernel_hash"] = id.kernel_hash;
+  Json files = Json::object();
+  for (const auto& [argument, path] : id.files) files[argument] = path;
+  json["files"] = std::move(files);
+}
+
+Json check_json(const CheckResult& result) {
+  Json json = Json::object();
+  add_case(json, result.case_id);
+  json["check"] = result.check;
+  json["verdict"] = name(result.verdict);
+  json["reason"] = result.reason;
+  for (const auto& [field, member] : kCountFields) json[field] = result.*member;
+  for (const auto& [field, member] : kCheckDistributionFields) {
+    if (const auto& distribution = result.*member) json[field] = distribution_json(*distribution);
+  }
+  Json worst = Json::array();
+  for (const WorstElement& element : result.worst) worst.push_back(worst_json(element));
+  json["worst"] = std::move(worst);
+  json["data_notes"] = result.data_notes;
+  json["seconds"] = number_json(result.seconds);
+  json["command"] = result.command;
+  return json;
+}
+
+Json context_json(const RunContext& context) {
+  Json devices = Json::array();
+  for (const DeviceContext& device : context.devices) {
+    devices.push_back({{"name", device.name},
+                       {"architecture", device.architecture},
+                       {"driver_version", device.driver_version},
+                       {"compiler", device.compiler},
+                       {"global_memory_size", device.memory_bytes},
+                       {"number_of_sms", device.multiprocessors}});
+  }
+  return {{"date", context.date},
+          {"host_name", context.host_name},
+          {"executable", context.executable},
+          {"command", context.command},
+          {"lossgrad_version", context.version},
+          {"num_cpus", context.num_cpus},
+          {"tolerance_slack", number_json(context.tolerance_slack)},
+          {"devices", std::move(devices)}};
+}
+
+Json summary_json(const Summary& summary) {
+  Json json = Json::object();
+  for (const auto& [field, member] : kSummaryFields) json[field] = summary.*member;
+  return json;
+}
+
+}  // namespace
+
+std::string to_json(const Run& run) {
+  Json checks = Json::array();
+  for (const CheckResult& result : run.checks) checks.push_back(check_json(result));
+  const Json document = {{"schema_version", kSchemaVersion},
+                         {"context", context_json(run.context)},
+                         {"checks", std::move(checks)},
+                         {"benchmarks", Json::array()},
+                         {"summary", summary_json(summarise(run))},
+                         {"complete", run.complete}};
+  // A path may hold any bytes: those that are no UTF-8 become U+FFFD instead of losing the whole document.
+  return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace lossgrad

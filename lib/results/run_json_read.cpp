@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <limits>
+
+#include "base/error.hpp"
+#include "results/json_reader.hpp"
+#include "results/run_json.hpp"
+#include "results/run_json_fields.hpp"
+#include "results/size_fields.hpp"
+
+namespace lossgrad {
+namespace {
+
+template <class Value, class Parse>
+Value named_value(const JsonValue& json, const char* expected, Parse parse) {
+  const std::optional<Value> value = parse(json.text());
+  if (!value) json.fail(expected);
+  return *value;
+}
+
+int small_integer(const JsonValue& json) {
+  const std::int64_t value = json.integer(0);
+  if (value > std::numeric_limits<int>::max()) json.fail("a whole number below 2^31");
+  return static_cast<int>(value);
+}
+
+Distribution read_distribution(const JsonValue& json) {
+  JsonObject object(json);
+  Distribution distribution;
+  for (const auto& [field, member] : kDistributionFields) distribution.*member = object.take(field).number();
+  object.finish();
+  return distribution;
+}
+
+WorstElement read_worst(const JsonValue& json) {
+  JsonObject object(json);
+  WorstElement element;
+  element.output = object.take("output").text();
+  element.item = object.take("item").integer(0);
+  element.component = object.take("component").integer(0);
+  for (const auto& [field, member] : kWorstFields) element.*member = object.take(field).number();
+  element.note = object.take("note").text();
+  for (const auto& [argument, values] : object.take("inputs").members()) {
+    std::vector<double> numbers;
+    for (const JsonValue& value : values.elements()) numbers.push_back(value.number());
+    element.inputs.emplace_back(argument, std::move(numbers));
+  }
+  object.finish();
+  return element;
+}
+
+CaseId read_case(JsonObject& object) {
+  CaseId id;
+  id.loss = object.take("loss").text();
+  id.pass = named_value<Pass>(object.take("pass"), "forward, backward or forward_backward", parse_pass);
+  id.convention = object.take("convention").text();
+  id.dtype = named_value<Dtype>(object.take("dtype"), "f32, f64, f16 or bf16", parse_dtype);
+  for (const auto& [size, field] : kSizeFields) {
+    if (const auto value = object.take_if_present(std::string(field)))
+      id.sizes[std::string(size)] = value->integer(0);
+  }
+  id.scenario = object.take("scenario").text();
+  id.seed = object.take("seed").unsigned_integer();
+  id.backend = object.take("backend").text();
+  id.kernel_id = object.take("kernel_id").text();
+  id.kernel_hash = object.take("kernel_hash").text();
+  for (const auto& [argument, path] : object.take("files").members())
+    id.files.emplace_back(argument, path.text());
+  return id;
+}
+
+CheckResult read_check(const JsonValue& json) {
+  JsonObject object(json);
+  CheckResult result;
+  result.case_id = read_case(object);
+  result.check = object.take("check").text();
+  result.verdict = named_value<Verdict>(object.take("verdict"),
+                                        "passed, failed, mistrusted, unsupported or skipped", parse_verdict);
+  result.reason = object.take("reason").text();
+  for (const auto& [field, member] : kCountFields) result.*member = object.take(field).integer(0);
+  for (const auto& [field, member] : kCheckDistributionFields) {
+    if (const auto value = object.take_if_present(field)) result.*member = read_distribution(*value);
+  }
+  for (const JsonValue& element : object.take("worst").elements())
+    result.worst.push_back(read_worst(element));
+  for (const JsonValue& note : object.take("data_notes").elements()) result.data_notes.push_back(note.text());
+  result.seconds = object.take("seconds").number();
+  result.command = object.take("command").text();
+  object.finish();
+  return result;
+}
+
+DeviceContext read_device(const JsonValue& json) {
+  JsonObject object(json);
+  DeviceContext device;
+  device.name = object.take("name").text();
+  device.architecture = object.take("architecture").text();
+  device.driver_version = object.take("driver_version").text();
+  device.compiler = object.take("compiler").text();
+  device.memory_bytes = object.take("global_memory_size").integer(0);
+  device.multiprocessors = small_integer(object.take("number_of_sms"));
+  object.finish();
+  return device;
+}
+
+RunContext read_context(const JsonValue& json) {
+  JsonObject object(json);
+  RunContext context;
+  context.date = object.take("date").text();
+  context.host_name = object.take("host_name").text();
+  context.executable = object.take("executable").text();
+  context.command = object.take("command").text();
+  context.version = object.take("lossgrad_version").text();
+  context.num_cpus = small_integer(object.take("num_cpus"));
+  context.tolerance_slack = object.take("tolerance_slack").number();
+  for (const JsonValue& device : object.take("devices").elements())
+    context.devices.push_back(read_device(device));
+  object.finish();
+  return context;
+}
+
+// A document whose summary and checks disagree was edited or cut by hand: neither can be believed.
+void require_summary(const JsonValue& json, const Summary& computed) {
+  JsonObject object(json);
+  for (const auto& [field, member] : kSummaryFields) {
+    const JsonValue value = object.take(field);
+    if (value.integer(0) != computed.*member)
+      value.fail(std::to_string(computed.*member) + ", as the checks give");
+  }
+  object.finish();
+}
+
+}  // namespace
+
+Run run_from_json(const std::string& text) {
+  const nlohmann::ordered_json document = parse_json(text);
+  JsonObject object(JsonValue(document, ""));
+  const JsonValue schema_version = object.take("schema_version");
+  if (schema_version.integer(0) != kSchemaVersion) schema_version.fail(std::to_string(kSchemaVersion));
+  Run run;
+  run.context = read_context(object.take("context"));
+  for (const JsonValue& check : object.take("checks").elements()) run.checks.push_back(read_check(check));
+  if (const JsonValue benchmarks = object.take("benchmarks"); !benchmarks.elements().empty()) {
+    benchmarks.fail("an empty array");
+  }
+  require_summary(object.take("summary"), summarise(run));
+  run.complete = object.take("complete").boolean();
+  object.finish();
+  return run;
+}
+
+}  // namespace lossgrad
