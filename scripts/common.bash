@@ -58,7 +58,7 @@ lock() {
   { mkdir -p "$root/build" && exec {lock_handle}>"$root/build/$1.lock"; } 2>/dev/null ||
     fail 70 "$root/build cannot be written, so nothing can be built there; start this as the owner of the checkout"
   if ! flock -n "$lock_handle"; then
-    say "waiting for another build of '$1' in this checkout"
+    say "waiting for another start of these scripts that is at work in this checkout ($1)"
     flock "$lock_handle"
   fi
 }

@@ -21,12 +21,14 @@ echo 'add_executable(lossgrad main.cpp)' >"$tree/app/CMakeLists.txt"
 # write_program WORD: prints WORD, its arguments, its folder and its input; exits with 7.
 write_program() {
   cat >"$tree/app/main.cpp" <<END
-#include <filesystem>
-#include <iostream>
+#include <stdio.h>
+#include <unistd.h>
 int main(int argc, char** argv) {
-  std::cout << "$1";
-  for (int i = 1; i < argc; ++i) std::cout << '|' << argv[i];
-  std::cout << '|' << std::filesystem::current_path().string() << '|' << std::cin.rdbuf() << '\n';
+  char text[4096];
+  printf("$1");
+  for (int i = 1; i < argc; ++i) printf("|%s", argv[i]);
+  printf("|%s|", getcwd(text, sizeof text));
+  puts(fgets(text, sizeof text, stdin) ? text : "");
   return 7;
 }
 END
