@@ -38,6 +38,7 @@ double LogHistogram::quantile(double fraction) const {
     seen += counts_[static_cast<std::size_t>(bin)];
     if (seen < rank || seen == 0) continue;
     if (bin == 0) return 0;
+    if (bin == kBins - 1) return max_;
     const int index = bin - 1;  // upper edge: linear within the octave
     const int octave = index / kBinsPerOctave, within = index % kBinsPerOctave;
     const double edge = std::ldexp(1.0 + static_cast<double>(within) / kBinsPerOctave, octave + kLowestExponent);

@@ -96,6 +96,7 @@ TEST_P(Conventions, PlainFloatCodeInEitherFormStaysWithinItsBound) {
 
 INSTANTIATE_TEST_SUITE_P(Ciou, Conventions, testing::Values("yolo", "torchvision"));
 
+// Corner arithmetic loses whole overlaps (thin boxes at coordinate 640: no bound exists); the accurate form does not.
 TEST(CiouReference, AlmostEveryElementHasAFiniteBound) {
   const Loss& loss = find_loss("ciou");
   for (const ScenarioInfo& scenario : loss.scenarios()) {
@@ -104,9 +105,11 @@ TEST(CiouReference, AlmostEveryElementHasAFiniteBound) {
     loss.generate(scenario.name, Dtype::f32, 4, items);
     Reference backward;
     loss.evaluate({Pass::backward, Dtype::f32, "yolo"}, items, backward);
-    int unbounded = 0;
+    int unbounded = 0, sharp_unbounded = 0;
     for (const double bound : backward["d_pred"].bound) unbounded += std::isinf(bound) ? 1 : 0;
-    EXPECT_LE(unbounded, 16) << scenario.name;
+    for (const double bound : backward["d_pred"].sharp_bound) sharp_unbounded += std::isinf(bound) ? 1 : 0;
+    EXPECT_LE(unbounded, 400) << scenario.name;
+    EXPECT_LE(sharp_unbounded, 16) << scenario.name;
   }
 }
 
@@ -133,7 +136,7 @@ TEST(CiouReference, OneSidedDerivativesLieInTheHull) {
         moved[c] += step;
         const double slope = (loss.value_at("yolo", items, i, moved) - loss.value_at("yolo", items, i, point)) /
                              (moved[c] - point[c]);
-        const double slack = 1e-4 * (std::abs(d.low[e]) + std::abs(d.high[e])) + 1e-8 / std::abs(point[2]);
+        const double slack = 1e-5 * (std::abs(d.low[e]) + std::abs(d.high[e]) + 1 / point[2] + 1 / point[3]);
         EXPECT_GE(slope, d.low[e] - slack) << i << ' ' << c;
         EXPECT_LE(slope, d.high[e] + slack) << i << ' ' << c;
       }

@@ -59,7 +59,8 @@ inline nlohmann::json load() {
 // Cases that list their inputs (one, with 257 boxes, gives formulas instead).
 inline std::vector<nlohmann::json> listed_cases() {
   std::vector<nlohmann::json> cases;
-  for (const auto& entry : load().at("cases")) {
+  const nlohmann::json document = load();
+  for (const auto& entry : document.at("cases")) {
     if (entry.at("inputs").contains("pred")) cases.push_back(entry);
   }
   return cases;

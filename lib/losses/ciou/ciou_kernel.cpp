@@ -74,7 +74,7 @@ Kernel::Parts backward_parts(Dtype dtype, int block_n, const CiouConvention& con
       typed("const @* __restrict__ dy, const @* __restrict__ pred, const @* __restrict__ target,\n"
             "    const @* __restrict__ iou, const @* __restrict__ v, const @* __restrict__ alpha,\n"
             "    @* __restrict__ d_pred, int N", dtype),
-      "yolo_ciou_loss_backward<D, " + constants + ">(dy, pred, target, alpha, d_pred, N);");
+      "yolo_ciou_loss_backward<D, " + constants + ">(dy, pred, target, iou, v, alpha, d_pred, N);");
   parts.arguments = {{"dy", ArgumentRole::upstream, {"N"}},        {"pred", ArgumentRole::input, {"4", "N"}},
                      {"target", ArgumentRole::constant, {"4", "N"}}, {"iou", ArgumentRole::saved, {"N"}},
                      {"v", ArgumentRole::saved, {"N"}},            {"alpha", ArgumentRole::saved, {"N"}},

@@ -120,7 +120,8 @@ __device__ __forceinline__ CiouSlope<C> ciou_slope(const CiouSide<C>& side, C ps
 // not read: the overlap that the branches need gives the iou, and alpha is all of v that the gradient needs.
 template <typename D, int BLOCK_N, bool HAS_EPS, bool ALPHA_THROUGH>
 __device__ __forceinline__ void yolo_ciou_loss_backward(const D* __restrict__ dy, const D* __restrict__ pred,
-                                                        const D* __restrict__ target, const D* __restrict__ alpha,
+                                                        const D* __restrict__ target, const D* __restrict__ /*iou*/,
+                                                        const D* __restrict__ /*v*/, const D* __restrict__ alpha,
                                                         D* __restrict__ d_pred, int N) {
   using C = typename ComputeOf<D>::type;
   const long long n = N;
