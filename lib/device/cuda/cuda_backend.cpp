@@ -67,6 +67,7 @@ class CudaBackend final : public Backend {
  private:
   void make_current();
   void check(cudaError_t code, const std::string& doing);
+  void check_pending();
   [[nodiscard]] std::string pending_kernels() const;
   void fill_tiled(std::byte* begin, std::size_t bytes, std::span<const std::byte> pattern);
   [[nodiscard]] std::string out_of_memory_text(std::size_t bytes) const;
@@ -126,7 +127,19 @@ std::string CudaBackend::pending_kernels() const {
 
 std::shared_ptr<LoadedKernel> CudaBackend::load(const Kernel& kernel) {
   make_current();
-  return std::make_shared<CudaKernel>(kernel, compiler_.compile(kernel, description_.architecture));
+  CompiledKernel compiled = compiler_.compile(kernel, description_.architecture);
+  try {
+    return std::make_shared<CudaKernel>(kernel, std::move(compiled));
+  } catch (const Error&) {
+    check_pending();
+    throw;
+  }
+}
+
+// Throws when a kernel that was launched before has faulted, whatever call noticed it.
+void CudaBackend::check_pending() {
+  const cudaError_t code = cudaStreamQuery(stream_.get());
+  if (is_sticky(code)) check(code, "device " + std::to_string(index_));
 }
 
 // One after the other: NVRTC serialises compilations inside, so threads gain nothing.

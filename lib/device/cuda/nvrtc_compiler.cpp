@@ -2,6 +2,9 @@
 #include "device/cuda/nvrtc_compiler.hpp"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
 
 #include "base/error.hpp"
 #include "device/cuda/nvrtc_program.hpp"
@@ -12,10 +15,17 @@ namespace {
 
 constexpr std::string_view kRealPrefix = "sm_";
 
-// sm_90 for sm_90a and sm_100f, whose suffix asks for features of that architecture or family alone.
+// sm_90 for sm_90a and sm_100 for sm_100f: the suffix asks for features of that architecture or family alone.
 std::string without_suffix(const std::string& architecture) {
-  const bool has_suffix = architecture.ends_with('a') || architecture.ends_with('f');
-  return has_suffix ? architecture.substr(0, architecture.size() - 1) : architecture;
+  constexpr std::array kFirst = {std::pair{'a', 90}, std::pair{'f', 100}};
+  for (const auto& [suffix, first] : kFirst) {
+    if (!architecture.starts_with(kRealPrefix) || !architecture.ends_with(suffix)) continue;
+    int number = 0;
+    std::from_chars(architecture.data() + kRealPrefix.size(), architecture.data() + architecture.size() - 1,
+                    number);
+    if (number >= first) return architecture.substr(0, architecture.size() - 1);
+  }
+  return architecture;
 }
 
 // Options that decide the binary. Contraction to fused multiply-add stays on, as in every CUDA build: it only
