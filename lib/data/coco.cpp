@@ -76,6 +76,15 @@ std::string printable(std::string_view text) {
   return text.size() > kLongest ? result + "..." : result;
 }
 
+// `token` is what the parser read last, up to the letter at which it gave up; earlier tokens may stand before
+// it.
+bool is_start_of_non_finite(std::string_view token) {
+  constexpr std::array<std::string_view, 8> kWords = {"N", "na", "-N", "-n", "I", "i", "-I", "-i"};
+  const std::size_t before = token.find_last_of(" ,:[\t\r\n");
+  if (before != std::string_view::npos) token.remove_prefix(before + 1);
+  return std::find(kWords.begin(), kWords.end(), token) != kWords.end();
+}
+
 // The events of the parser. Which container encloses the current value is one of five nested contexts;
 // everything else is passed over.
 class CocoHandler {
@@ -256,9 +265,7 @@ bool CocoHandler::parse_error(std::size_t byte, const std::string& token,
   if (const auto at = what.find(kInput); at != std::string::npos)
     what.replace(at, kInput.size(), "end of file");
   what = printable(what);
-  constexpr std::array<std::string_view, 8> kWords = {"N", "na", "-N", "-n", "I", "i", "-I", "-i"};
-  if (std::find(kWords.begin(), kWords.end(), token) != kWords.end())
-    what += " (JSON has no NaN and no Infinity)";
+  if (is_start_of_non_finite(token)) what += " (JSON has no NaN and no Infinity)";
   if (error.id == 406) what += ", expected a number within the range of double";
   if (has_line) source_.fail(what);
   source_.fail_at(byte, what);
