@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <exception>
 #include <functional>
 #include <utility>
 
@@ -299,7 +300,7 @@ BackendStatus cuda_status() {
     for (int index = 0; index < count; ++index)
       status.devices.push_back(describe_cuda_device(index, compiler));
     status.available = true;
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     status.devices.clear();
     status.reason = error.what();
   }

@@ -70,15 +70,15 @@ inline Kernel spilling_kernel() {
   return make_kernel("spilling", Dtype::f32, "",
                      "extern \"C\" __global__ void __launch_bounds__(1024) spilling_entry_point(\n"
                      "    const float* x, float* y, int N) {\n"
-                     "  float value[128];\n"
+                     "  float value[80];\n"
                      "#pragma unroll\n"
-                     "  for (int i = 0; i < 128; ++i) value[i] = x[i * N + threadIdx.x];\n"
+                     "  for (int i = 0; i < 80; ++i) value[i] = x[i * N + threadIdx.x];\n"
                      "  __syncthreads();\n"
                      "#pragma unroll\n"
-                     "  for (int i = 0; i < 128; ++i) y[i * N + threadIdx.x] = value[i] * value[127 - i];\n"
+                     "  for (int i = 0; i < 80; ++i) y[i * N + threadIdx.x] = value[i] * value[79 - i];\n"
                      "}\n",
-                     {{"x", ArgumentRole::constant, {"128", "N"}},
-                      {"y", ArgumentRole::output, {"128", "N"}},
+                     {{"x", ArgumentRole::constant, {"80", "N"}},
+                      {"y", ArgumentRole::output, {"80", "N"}},
                       {"N", ArgumentRole::size, {}}});
 }
 
