@@ -55,7 +55,7 @@ DerivativeEstimate difference_of_value(const CheckRequest& request, const Sample
     point[component] = moved;
     return request.loss->value_at(request.convention, sample.item, 0, point);
   };
-  return ridders_derivative(value, x, sample.first_step, 16 * 0x1p-53);
+  return ridders_derivative(value, x, sample.first_step, sample.value_error);
 }
 
 bool informative(const DerivativeEstimate& estimate, double gradient) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/error.hpp"
+
 namespace lossgrad {
 namespace {
 
@@ -14,6 +16,16 @@ bool all_finite(const Items& items) {
     if (!std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); })) return false;
   }
   return true;
+}
+
+double error_of_value(const CheckRequest& request, const Items& item) {
+  Reference reference;
+  request.loss->evaluate({Pass::forward, Dtype::f64, request.convention}, item, reference);
+  const Kernel forward = request.loss->kernel({Pass::forward, Dtype::f64, request.convention, request.block});
+  for (const Argument& argument : forward.arguments()) {
+    if (argument.role == ArgumentRole::output) return reference.at(argument.name).sharp_bound.front();
+  }
+  throw Error(ErrorKind::internal, forward.id() + " has no output");
 }
 
 std::vector<std::size_t> chosen_components(std::size_t count, std::int64_t item) {
@@ -44,6 +56,7 @@ std::vector<Sample> draw_samples(const CheckRequest& request, const InputSource&
     sample.first_step = std::min(radius, 0.05 * scale);
     // Steps of a thousand roundings of the coordinates at least, else differences are all noise.
     if (sample.first_step < 1000 * 0x1p-52 * scale) continue;
+    sample.value_error = error_of_value(request, sample.item);
     sample.components = chosen_components(sample.oracles.point.size(), sample.index);
     samples.push_back(std::move(sample));
   }

@@ -15,6 +15,7 @@ struct Sample {
   GradientOracles oracles;
   std::vector<std::size_t> components;  // at most 8 of the differentiated inputs
   double first_step = 0;
+  double value_error = 0;  // bound of the rounding error of the value in double
 };
 
 // Up to request.fd_samples items, evenly spread, with finite inputs and away from kinks.

@@ -45,17 +45,15 @@ DerivativeEstimate ridders_extrapolate(std::span<const double> forward, std::spa
 }
 
 DerivativeEstimate ridders_derivative(const std::function<double(double)>& function, double x, double first_step,
-                                      double relative_noise) {
+                                      double noise) {
   std::vector<double> forward, backward, widths;
-  double largest = 0;
   for (const double step : ridders_steps(first_step, kRiddersSteps)) {
     const double above = x + step, below = x - step;
     forward.push_back(function(above));
     backward.push_back(function(below));
     widths.push_back(above - below);
-    largest = std::max({largest, std::abs(forward.back()), std::abs(backward.back())});
   }
-  return ridders_extrapolate(forward, backward, widths, relative_noise * largest);
+  return ridders_extrapolate(forward, backward, widths, noise);
 }
 
 }  // namespace lossgrad

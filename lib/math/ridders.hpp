@@ -23,9 +23,9 @@ std::vector<double> ridders_steps(double first_step, int count);
 DerivativeEstimate ridders_extrapolate(std::span<const double> forward, std::span<const double> backward,
                                        std::span<const double> widths, double noise);
 
-// The two together for a function of one variable.
+// The two together for a function of one variable whose values err by at most `noise`.
 DerivativeEstimate ridders_derivative(const std::function<double(double)>& function, double x, double first_step,
-                                      double relative_noise);
+                                      double noise);
 
 inline constexpr int kRiddersSteps = 10;
 

@@ -14,9 +14,8 @@ struct CiouConstants {
 template <typename C>
 struct CiouSide {  // one axis
   C apart;         // pred centre - target centre
-  C inner, shift;  // candidates of the overlap: smaller size, mean size - |apart|
+  C growth;        // half of pred size - target size
   C overlap;       // clamped at 0
-  C outer, reach;  // candidates of the enclosing length: larger size, mean size + |apart|
   C enclosing;
 };
 
@@ -24,15 +23,14 @@ template <typename C>
 __device__ __forceinline__ CiouSide<C> ciou_side(C pc, C ps, C tc, C ts) {
   CiouSide<C> side;
   side.apart = pc - tc;
+  side.growth = C(0.5) * (ps - ts);
   const C distance = absolute(side.apart);
   const C mean = C(0.5) * (ps + ts);
-  side.inner = ps < ts ? ps : ts;
-  side.outer = ps > ts ? ps : ts;
-  side.shift = mean - distance;
-  side.reach = mean + distance;
-  const C overlap = side.inner < side.shift ? side.inner : side.shift;
+  const C inner = ps < ts ? ps : ts, outer = ps > ts ? ps : ts;
+  const C shift = mean - distance, reach = mean + distance;
+  const C overlap = inner < shift ? inner : shift;
   side.overlap = overlap <= C(0) ? C(0) : overlap;
-  side.enclosing = side.outer > side.reach ? side.outer : side.reach;
+  side.enclosing = outer > reach ? outer : reach;
   return side;
 }
 
@@ -95,24 +93,25 @@ __device__ __forceinline__ void yolo_ciou_loss_forward(const D* __restrict__ pre
   store_value(alpha + i, alpha_value);
 }
 
-// Derivatives of the overlap and the enclosing length along one axis with respect to the predicted centre and size; the
-// branch is the candidate that was taken above.
+// Derivatives of the overlap and the enclosing length along one axis with respect to the predicted centre and size. Which
+// edge is inside follows from differences of small numbers, upper edges: apart + (ps-ts)/2, lower edges: apart - (ps-ts)/2;
+// the lengths themselves are rounded too coarsely to tell nearly equal boxes apart.
 template <typename C>
 struct CiouSlope {
   C overlap_by_centre, overlap_by_size, enclosing_by_centre, enclosing_by_size;
 };
 
 template <typename C>
-__device__ __forceinline__ CiouSlope<C> ciou_slope(const CiouSide<C>& side, C ps) {
-  const C sign = side.apart > C(0) ? C(1) : (side.apart < C(0) ? C(-1) : C(0));
-  const bool inside = side.inner < side.shift;  // one box spans the other
-  const bool spans = side.outer > side.reach;
+__device__ __forceinline__ CiouSlope<C> ciou_slope(const CiouSide<C>& side) {
+  const C upper = side.apart + side.growth, lower = side.apart - side.growth;
+  const C inner_upper = upper < C(0) ? C(1) : C(0), inner_lower = lower > C(0) ? C(1) : C(0);
+  const C outer_upper = upper > C(0) ? C(1) : C(0), outer_lower = lower < C(0) ? C(1) : C(0);
   const bool apart = side.overlap <= C(0);
   CiouSlope<C> slope;
-  slope.overlap_by_centre = inside || apart ? C(0) : -sign;
-  slope.overlap_by_size = apart ? C(0) : (inside ? (side.inner == ps ? C(1) : C(0)) : C(0.5));
-  slope.enclosing_by_centre = spans ? C(0) : sign;
-  slope.enclosing_by_size = spans ? (side.outer == ps ? C(1) : C(0)) : C(0.5);
+  slope.overlap_by_centre = apart ? C(0) : inner_upper - inner_lower;
+  slope.overlap_by_size = apart ? C(0) : C(0.5) * (inner_upper + inner_lower);
+  slope.enclosing_by_centre = outer_upper - outer_lower;
+  slope.enclosing_by_size = C(0.5) * (outer_upper + outer_lower);
   return slope;
 }
 
@@ -130,8 +129,8 @@ __device__ __forceinline__ void yolo_ciou_loss_backward(const D* __restrict__ dy
   const C upstream = load_value(dy + i);
   const C share = load_value(alpha + i);
   const CiouPair<C> pair = ciou_pair<HAS_EPS>(pred, target, i, n);
-  const CiouSlope<C> sx = ciou_slope(pair.x, pair.pw);
-  const CiouSlope<C> sy = ciou_slope(pair.y, pair.ph);
+  const CiouSlope<C> sx = ciou_slope(pair.x);
+  const CiouSlope<C> sy = ciou_slope(pair.y);
 
   const C inverse_union = C(1) / pair.united;
   const C iou = pair.inter * inverse_union;
