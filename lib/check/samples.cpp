@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/error.hpp"
 
@@ -18,12 +19,16 @@ bool all_finite(const Items& items) {
   return true;
 }
 
+// Infinity where some intermediate is infinite: differentiating through it is not meaningful.
 double error_of_value(const CheckRequest& request, const Items& item) {
   Reference reference;
   request.loss->evaluate({Pass::forward, Dtype::f64, request.convention}, item, reference);
   const Kernel forward = request.loss->kernel({Pass::forward, Dtype::f64, request.convention, request.block});
   for (const Argument& argument : forward.arguments()) {
-    if (argument.role == ArgumentRole::output) return reference.at(argument.name).sharp_bound.front();
+    if (argument.role != ArgumentRole::output) continue;
+    const ReferenceValues& values = reference.at(argument.name);
+    const bool in_range = (values.flags.front() & kOutOfRange) == 0;
+    return in_range ? values.sharp_bound.front() : std::numeric_limits<double>::infinity();
   }
   throw Error(ErrorKind::internal, forward.id() + " has no output");
 }
@@ -57,6 +62,7 @@ std::vector<Sample> draw_samples(const CheckRequest& request, const InputSource&
     // Steps of a thousand roundings of the coordinates at least, else differences are all noise.
     if (sample.first_step < 1000 * 0x1p-52 * scale) continue;
     sample.value_error = error_of_value(request, sample.item);
+    if (!std::isfinite(sample.value_error)) continue;
     sample.components = chosen_components(sample.oracles.point.size(), sample.index);
     samples.push_back(std::move(sample));
   }

@@ -62,12 +62,20 @@ Number as_stored(Dtype dtype, Number x) {
   return x;
 }
 
+// The centre form comes first and is the sharp reference. The general one holds for kernels in either form: where an edge
+// happens to lie near zero, corner arithmetic is the more accurate of the two.
 void put(ReferenceValues& values, std::size_t element, CiouForm form, const Number& x) {
-  (form == CiouForm::corner ? values.low : values.sharp_low)[element] = x.low;
-  (form == CiouForm::corner ? values.high : values.sharp_high)[element] = x.high;
-  (form == CiouForm::corner ? values.bound : values.sharp_bound)[element] = x.error;
   if (running_error_state.out_of_range) values.flags[element] |= kOutOfRange;
-  if (form == CiouForm::corner && x.high > x.low) values.flags[element] |= kKink;
+  if (form == CiouForm::centre) {
+    values.low[element] = values.sharp_low[element] = x.low;
+    values.high[element] = values.sharp_high[element] = x.high;
+    values.bound[element] = values.sharp_bound[element] = x.error;
+  } else {
+    if (x.low < values.low[element]) values.low[element] = x.low;
+    if (x.high > values.high[element]) values.high[element] = x.high;
+    values.bound[element] = std::max(values.bound[element], x.error);
+  }
+  if (x.high > x.low) values.flags[element] |= kKink;
 }
 
 struct ForwardOutputs {
@@ -80,7 +88,7 @@ void evaluate_forward(const ReferenceRequest& request, const CiouConvention& con
   using T = RunningError<kType>;
   const auto pred = items.at("pred"), target = items.at("target");
   for (std::int64_t i = 0; i < items.count; ++i) {
-    for (const CiouForm form : {CiouForm::corner, CiouForm::centre}) {
+    for (const CiouForm form : {CiouForm::centre, CiouForm::corner}) {
       running_error_state = {};
       const auto r = ciou_values(box_at<T>(pred, items.count, i), box_at<T>(target, items.count, i), convention, form,
                                  false);
@@ -126,7 +134,7 @@ void evaluate_backward(const ReferenceRequest& request, const CiouConvention& co
   const std::int64_t n = items.count;
   for (std::int64_t i = 0; i < n; ++i) {
     const double upstream = dy[static_cast<std::size_t>(i)];
-    for (const CiouForm form : {CiouForm::corner, CiouForm::centre}) {
+    for (const CiouForm form : {CiouForm::centre, CiouForm::corner}) {
       running_error_state = {};
       auto numbers = gradient_numbers(box_at<Point>(pred, n, i), box_at<Point>(target, n, i), upstream, convention, form,
                                       request.dtype);
