@@ -83,8 +83,8 @@ bool CocoEntry::value(const JsonValue& value) {
       state_.score = value.number;
       break;
     case Field::iscrowd:
-      if (value.integer != 0 && value.integer != 1) complain_of(value, "0 or 1");
-      state_.crowd = value.integer == 1;
+      state_.crowd = value.integer.value_or(0) == 1;
+      if (!state_.crowd && value.integer.value_or(1) != 0) complain_of(value, "0 or 1");
       break;
     default:
       break;

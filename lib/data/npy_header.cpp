@@ -188,9 +188,10 @@ class HeaderParser {
     const std::string_view digits = text_.substr(start, position_ - start);
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (digits[0] == '-')
+    if (digits[0] == '-') {
       source_.fail_at(offset_ + start,
                       "negative dimension " + std::string(digits.substr(0, 40)) + " in the header");
+    }
     if (error != std::errc() || end != digits.data() + digits.size()) {
       source_.fail_at(offset_ + start, "dimension " + quoted(digits) + " is above 2^63 - 1");
     }
