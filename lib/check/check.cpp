@@ -122,6 +122,7 @@ class CaseRun {
   void forward() {
     const ReadyKernel& kernel = kernels_.main(Pass::forward);
     full_.provide(kernel.kernel);
+    if (wants(request_, Pass::backward)) full_.provide_upstream(kernels_.main(Pass::backward).kernel);
     full_.write_inputs(source_);
     if (!wants(request_, Pass::forward)) {
       full_.launch(*kernel.loaded, kernel.kernel);
@@ -138,14 +139,13 @@ class CaseRun {
       if (argument.role == ArgumentRole::output) full_.release(argument.name);
     }
     full_.provide(kernel.kernel);
-    full_.write_inputs(source_);
     if (CheckResult* result = begin(Pass::backward, "own_saved")) {
       const Stopwatch watch;
       full_.launch(*kernel.loaded, kernel.kernel);
       judge(full_.compare(kernel.kernel), *result);
       result->seconds = watch.seconds();
     }
-    full_.write_reference_saved(source_, kernel.kernel);
+    full_.write_reference_saved(kernel.kernel);
     launch_twice(kernel, "reference");
     finish(Pass::backward);
   }

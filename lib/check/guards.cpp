@@ -27,7 +27,7 @@ void launch_and_compare(const CheckRequest& request, KernelRun& run, const Ready
                         const InputSource& source, int variant, const std::string& place,
                         std::vector<std::string>& findings, std::int64_t& compared) {
   run.write_inputs(source, variant);
-  if (kernel.kernel.pass() == Pass::backward) run.write_reference_saved(source, kernel.kernel, variant);
+  if (kernel.kernel.pass() == Pass::backward) run.write_reference_saved(kernel.kernel);
   const LaunchFindings launched = run.launch(*kernel.loaded, kernel.kernel, static_cast<std::uint64_t>(variant));
   for (const std::string& damage : launched.damage) findings.push_back(place + ": " + damage);
   const Comparison comparison = run.compare(kernel.kernel);
@@ -72,7 +72,7 @@ void check_same_bits(const CheckRequest& request, Backend& backend, const CaseKe
   KernelRun run(request, backend, with_items(request, items), 0, request.seed);
   run.provide(main.kernel);
   run.write_inputs(source);
-  if (pass == Pass::backward) run.write_reference_saved(source, main.kernel);
+  if (pass == Pass::backward) run.write_reference_saved(main.kernel);
   const std::uint64_t bits = bits_of(run, main);
   for (const int block : request.loss->repeatability_blocks()) {
     const ReadyKernel* other = kernels.find(pass, request.dtype, block);

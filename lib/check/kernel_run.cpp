@@ -56,13 +56,21 @@ KernelRun::KernelRun(const CheckRequest& request, Backend& backend, Sizes sizes,
       misalignment_(misalignment),
       salt_(salt) {}
 
+void KernelRun::provide(const Argument& argument) {
+  if (!argument.is_array() || buffers_.contains(argument.name)) return;
+  arguments_[argument.name] = argument;
+  buffers_[argument.name] = std::make_unique<GuardedBuffer>(
+      backend_, argument.name, request_.dtype, item_layout(argument, request_.loss->item_size(), sizes_), misalignment_,
+      name_salt(argument.name, salt_));
+}
+
 void KernelRun::provide(const Kernel& kernel) {
-  for (const Argument& argument : kernel.arguments()) {
-    if (!argument.is_array() || buffers_.contains(argument.name)) continue;
-    arguments_[argument.name] = argument;
-    buffers_[argument.name] = std::make_unique<GuardedBuffer>(
-        backend_, argument.name, request_.dtype, item_layout(argument, request_.loss->item_size(), sizes_), misalignment_,
-        name_salt(argument.name, salt_));
+  for (const Argument& argument : kernel.arguments()) provide(argument);
+}
+
+void KernelRun::provide_upstream(const Kernel& backward) {
+  for (const Argument& argument : backward.arguments()) {
+    if (argument.role == ArgumentRole::upstream) provide(argument);
   }
 }
 
@@ -112,16 +120,17 @@ void KernelRun::write_inputs(const InputSource& source, int variant) {
   });
 }
 
-void KernelRun::write_reference_saved(const InputSource& source, const Kernel& backward, int variant) {
+void KernelRun::write_reference_saved(const Kernel& backward) {
   const ReferenceRequest request{Pass::forward, request_.dtype, request_.convention};
-  for_each_chunk(item_count_, 16, [&](std::int64_t first, std::int64_t count) {
+  for_each_chunk(item_count_, elements_per_item(), [&](std::int64_t first, std::int64_t count) {
+    const Items chunk = read(first, count);
     std::vector<Items> blocks(static_cast<std::size_t>((count + kBlockItems - 1) / kBlockItems));
     parallel_blocks(count, [&](std::int64_t at, std::int64_t length) {
       Items& block = blocks[static_cast<std::size_t>(at / kBlockItems)];
       block.first = first + at;
       block.count = length;
       Reference reference;
-      request_.loss->evaluate(request, source.read(first + at, length, variant), reference);
+      request_.loss->evaluate(request, cut_items(chunk, at, length), reference);
       for (const Argument& argument : backward.arguments()) {
         if (argument.role != ArgumentRole::saved) continue;
         block.values[argument.name] = std::move(reference.at(argument.name).sharp_low);
@@ -129,6 +138,22 @@ void KernelRun::write_reference_saved(const InputSource& source, const Kernel& b
     });
     for (const Items& block : blocks) write_values(block);
   });
+}
+
+std::int64_t KernelRun::elements_per_item() const {
+  std::int64_t elements = 0;
+  for (const auto& [name, buffer] : buffers_) elements += buffer->layout().per_item();
+  return elements;
+}
+
+Items KernelRun::cut_items(const Items& chunk, std::int64_t at, std::int64_t length) const {
+  Items block;
+  block.first = chunk.first + at;
+  block.count = length;
+  for (const auto& [name, buffer] : buffers_) {
+    block.values[name] = cut(chunk.at(name), buffer->layout(), chunk.count, at, length);
+  }
+  return block;
 }
 
 std::uint64_t KernelRun::hash_of_inputs(const Kernel& kernel) const {
@@ -178,8 +203,7 @@ Items KernelRun::read(std::int64_t first, std::int64_t count) const {
   return items;
 }
 
-void KernelRun::compare_block(const Kernel& kernel, const Items& items, std::int64_t first,
-                              Comparison& comparison) const {
+void KernelRun::compare_block(const Kernel& kernel, const Items& items, Comparison& comparison) const {
   Reference reference;
   request_.loss->evaluate({kernel.pass(), request_.dtype, request_.convention}, items, reference);
   std::vector<ItemState> states(static_cast<std::size_t>(items.count));
@@ -204,26 +228,18 @@ void KernelRun::compare_block(const Kernel& kernel, const Items& items, std::int
       const auto position = static_cast<std::int64_t>(e);
       const std::int64_t item = position / layout.inner % items.count;
       const std::int64_t component = position / layout.inner / items.count * layout.inner + position % layout.inner;
-      comparison.add(argument.name, first + item, component, got[e], expected_at(values, e),
+      comparison.add(argument.name, items.first + item, component, got[e], expected_at(values, e),
                      states[static_cast<std::size_t>(item)]);
     }
   }
 }
 
 Comparison KernelRun::compare(const Kernel& kernel, const std::function<void(double)>& progress) const {
-  std::int64_t per_item = 0;
-  for (const auto& [name, buffer] : buffers_) per_item += buffer->layout().per_item();
   tbb::enumerable_thread_specific<Comparison> parts([&] { return Comparison(request_.dtype, request_.tolerance); });
-  for_each_chunk(item_count_, per_item, [&](std::int64_t first, std::int64_t count) {
+  for_each_chunk(item_count_, elements_per_item(), [&](std::int64_t first, std::int64_t count) {
     const Items chunk = read(first, count);
     parallel_blocks(count, [&](std::int64_t at, std::int64_t length) {
-      Items block;
-      block.first = first + at;
-      block.count = length;
-      for (const auto& [name, buffer] : buffers_) {
-        block.values[name] = cut(chunk.at(name), buffer->layout(), count, at, length);
-      }
-      compare_block(kernel, block, first + at, parts.local());
+      compare_block(kernel, cut_items(chunk, at, length), parts.local());
     });
     if (progress) progress(static_cast<double>(first + count) / static_cast<double>(item_count_));
   });

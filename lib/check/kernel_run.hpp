@@ -31,16 +31,18 @@ class KernelRun {
 
   // Creates what the kernel needs and does not exist yet.
   void provide(const Kernel& kernel);
+  // Only dy, so that all inputs can be written at once before the outputs of backward take their memory.
+  void provide_upstream(const Kernel& backward);
   void release(const std::string& argument) { buffers_.erase(argument); }
   [[nodiscard]] GuardedBuffer& at(const std::string& argument);
   [[nodiscard]] const ItemLayout& layout(const std::string& argument) const { return buffers_.at(argument)->layout(); }
 
-  // Inputs, constants and dy from the source (those that have a buffer).
+  // Inputs, constants and dy from the source, into the buffers that exist.
   void write_inputs(const InputSource& source, int variant = 0);
   // Values of arguments that have a buffer.
   void write_values(const Items& items);
-  // Saved arguments as the reference gives them, rounded to the storage type.
-  void write_reference_saved(const InputSource& source, const Kernel& backward, int variant = 0);
+  // Saved arguments as the reference gives them for the inputs in the buffers, rounded to the storage type.
+  void write_reference_saved(const Kernel& backward);
 
   // Fills what the kernel writes with sentinels drawn from `salt`, launches, waits, looks at canaries and at the inputs.
   LaunchFindings launch(LoadedKernel& loaded, const Kernel& kernel, std::uint64_t salt = 0,
@@ -61,8 +63,11 @@ class KernelRun {
   [[nodiscard]] Items read(std::int64_t first, std::int64_t count) const;
 
  private:
+  void provide(const Argument& argument);
   [[nodiscard]] std::uint64_t hash_of_inputs(const Kernel& kernel) const;
-  void compare_block(const Kernel& kernel, const Items& items, std::int64_t first, Comparison& comparison) const;
+  void compare_block(const Kernel& kernel, const Items& items, Comparison& comparison) const;
+  [[nodiscard]] std::int64_t elements_per_item() const;
+  [[nodiscard]] Items cut_items(const Items& chunk, std::int64_t at, std::int64_t length) const;
 
   const CheckRequest& request_;
   Backend& backend_;
