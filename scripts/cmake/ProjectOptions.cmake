@@ -24,7 +24,6 @@ if(LOSSGRAD_SANITIZERS)
   target_link_options(lossgrad_options INTERFACE -fsanitize=${LOSSGRAD_SANITIZERS})
 endif()
 set(CMAKE_CXX_EXTENSIONS OFF)
-set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 # lossgrad_library(NAME SOURCES a.cpp ... LINKS lossgrad_base ...): one folder of lib/.
 function(lossgrad_library name)
