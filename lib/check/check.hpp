@@ -50,8 +50,9 @@ struct CheckRequest {
   std::map<std::string, std::vector<double>> inputs;
   std::vector<std::pair<std::string, std::string>> files;  // for the report
   std::string command;  // that repeats the case
-  // A kernel other than the built-in one for a pass (tests: wrong kernels).
-  std::map<Pass, Kernel> kernels;
+  // Makes the kernels that are checked; empty: the loss's own. Returns nothing for options that it does not offer (another
+  // block size, f64): checks that need such a kernel are left out and say so.
+  std::function<std::optional<Kernel>(const KernelOptions&)> make_kernel;
 };
 
 // Called with the fraction of the case that is done (0..1) and the name of the running check; may be empty.

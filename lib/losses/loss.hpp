@@ -49,8 +49,13 @@ struct ReferenceValues {
   std::vector<double> low;
   std::vector<double> high;
   std::vector<double> bound;        // for any right kernel; infinity: unbounded
-  std::vector<double> sharp_bound;  // for the accurate form
+  // The same for the accurate form that the built-in kernels use: nearer to the exact value, fewer kinks.
+  std::vector<double> sharp_low;
+  std::vector<double> sharp_high;
+  std::vector<double> sharp_bound;
   std::vector<std::uint8_t> flags;  // ElementFlag bits
+
+  void resize(std::size_t elements);
 };
 enum ElementFlag : std::uint8_t {
   kKink = 1,

@@ -13,7 +13,7 @@ find_library(XXHASH_LIBRARY xxhash REQUIRED)
 find_path(RANDOM123_INCLUDE_DIR Random123/philox.h REQUIRED)
 
 # CUDA: headers and the static runtime, from a CUDA Toolkit or from the wheels that scripts/setup unpacks.
-set(LOSSGRAD_CUDA_ROOT "" CACHE PATH "Folder with include/ and lib/ of CUDA 12.4 or later; empty: look for one")
+set(LOSSGRAD_CUDA_ROOT "" CACHE PATH "Folder with include/ and lib/ of CUDA 12.8 or later; empty: look for one")
 file(GLOB cuda_wheels "${PROJECT_SOURCE_DIR}/.deps/cuda/nvidia/cu*")
 find_path(LOSSGRAD_CUDA_INCLUDE_DIR cuda_runtime_api.h REQUIRED
           HINTS ${LOSSGRAD_CUDA_ROOT} ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda ${cuda_wheels}

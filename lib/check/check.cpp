@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/check.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "base/error.hpp"
+#include "check/case_kernels.hpp"
+#include "check/gradient_checks.hpp"
+#include "check/guards.hpp"
+#include "check/kernel_run.hpp"
+
+namespace lossgrad {
+namespace {
+
+// A case proves little when more than this share of its elements is undecided, or its gradients are zero.
+constexpr double kTooManyUndecided = 0.9;
+constexpr double kTooManyZeros = 0.98;
+
+class Stopwatch {
+ public:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+bool made_of_kinks(const CheckRequest& request) {
+  for (const ScenarioInfo& scenario : request.loss->scenarios()) {
+    if (scenario.name == request.scenario) return scenario.made_of_kinks;
+  }
+  return false;
+}
+
+std::string percent(std::int64_t part, std::int64_t whole) {
+  return std::to_string(static_cast<int>(std::floor(100.0 * static_cast<double>(part) / static_cast<double>(whole)))) + " %";
+}
+
+// One case: buffers of the full size, kernels, results in order.
+class CaseRun {
+ public:
+  CaseRun(const CheckRequest& request, Backend& backend, const Progress& progress)
+      : request_(request),
+        backend_(backend),
+        progress_(progress),
+        source_(request),
+        kernels_(request, backend),
+        full_(request, backend, request.sizes, 0, request.seed) {}
+
+  std::vector<CheckResult> run() {
+    if (wants(request_, Pass::backward)) oracles();
+    if (wants(request_, Pass::forward)) small_checks(Pass::forward);
+    if (wants(request_, Pass::backward)) small_checks(Pass::backward);
+    forward();
+    if (wants(request_, Pass::backward)) backward();
+    if (wants(request_, Pass::backward)) self_consistency();
+    std::stable_sort(results_.begin(), results_.end(), [](const CheckResult& a, const CheckResult& b) {
+      return std::make_pair(a.case_id.pass, position(a.check)) < std::make_pair(b.case_id.pass, position(b.check));
+    });
+    return std::move(results_);
+  }
+
+ private:
+  static std::size_t position(const std::string& check) {
+    const auto& names = check_names();
+    return static_cast<std::size_t>(
+        std::find_if(names.begin(), names.end(), [&](const CheckName& n) { return n.name == check; }) - names.begin());
+  }
+
+  // The result of a check; null when the request leaves it out (a skipped result is kept instead).
+  CheckResult* begin(Pass pass, const std::string& check) {
+    CheckResult result;
+    const ReadyKernel& kernel = kernels_.main(pass);
+    result.case_id = {request_.loss->name().data(), pass, request_.convention, request_.dtype, request_.sizes,
+                      request_.inputs.empty() ? request_.scenario : "file", request_.files, request_.seed,
+                      std::string(backend_.name()), kernel.kernel.id(), kernel.loaded->content_hash()};
+    result.check = check;
+    result.command = request_.command;
+    if (skips(request_, check)) {
+      result.verdict = Verdict::skipped;
+      result.reason = "left out by --skip " + check;
+    }
+    results_.push_back(std::move(result));
+    if (progress_) progress_(static_cast<double>(results_.size()) / 12, check);
+    return results_.back().verdict == Verdict::skipped ? nullptr : &results_.back();
+  }
+
+  void oracles() {
+    if (CheckResult* result = begin(Pass::backward, "oracles")) {
+      const Stopwatch watch;
+      check_oracles(request_, source_, *result);
+      result->seconds = watch.seconds();
+    }
+  }
+
+  void self_consistency() {
+    if (CheckResult* result = begin(Pass::backward, "self_consistency")) {
+      const Stopwatch watch;
+      check_self_consistency(request_, backend_, kernels_, source_, *result);
+      result->seconds = watch.seconds();
+    }
+  }
+
+  // Guards and repeatability at small sizes; the full size adds to their findings later.
+  void small_checks(Pass pass) {
+    Findings& findings = findings_[pass];
+    const Stopwatch guards_watch;
+    if (!skips(request_, "guards")) {
+      check_small_sizes(request_, backend_, kernels_.main(pass), source_, findings.guards, findings.guards_compared);
+    }
+    findings.guards_seconds = guards_watch.seconds();
+    const Stopwatch repeat_watch;
+    if (!skips(request_, "repeatability")) {
+      check_same_bits(request_, backend_, kernels_, pass, source_, findings.bits, findings.bits_compared);
+    }
+    findings.bits_seconds = repeat_watch.seconds();
+  }
+
+  void forward() {
+    const ReadyKernel& kernel = kernels_.main(Pass::forward);
+    full_.provide(kernel.kernel);
+    full_.write_inputs(source_);
+    if (!wants(request_, Pass::forward)) {
+      full_.launch(*kernel.loaded, kernel.kernel);
+      return;
+    }
+    launch_twice(kernel, "reference");
+    finish(Pass::forward);
+  }
+
+  void backward() {
+    const ReadyKernel& kernel = kernels_.main(Pass::backward);
+    // Forward's own result is not needed any more; what it saved is.
+    for (const Argument& argument : kernels_.main(Pass::forward).kernel.arguments()) {
+      if (argument.role == ArgumentRole::output) full_.release(argument.name);
+    }
+    full_.provide(kernel.kernel);
+    full_.write_inputs(source_);
+    if (CheckResult* result = begin(Pass::backward, "own_saved")) {
+      const Stopwatch watch;
+      full_.launch(*kernel.loaded, kernel.kernel);
+      judge(full_.compare(kernel.kernel), *result);
+      result->seconds = watch.seconds();
+    }
+    full_.write_reference_saved(source_, kernel.kernel);
+    launch_twice(kernel, "reference");
+    finish(Pass::backward);
+  }
+
+  // Full size: compare with the reference, then once more with other sentinels: what differs was not written, depends on
+  // the output's old content, or does not repeat.
+  void launch_twice(const ReadyKernel& kernel, const std::string& check) {
+    const Pass pass = kernel.kernel.pass();
+    Findings& findings = findings_[pass];
+    const LaunchFindings first = full_.launch(*kernel.loaded, kernel.kernel, 0);
+    findings.guards.insert(findings.guards.end(), first.damage.begin(), first.damage.end());
+    const std::uint64_t bits = full_.output_hash(kernel.kernel);
+    if (CheckResult* result = begin(pass, check)) {
+      const Stopwatch watch;
+      judge(full_.compare(kernel.kernel), *result);
+      result->seconds = watch.seconds();
+    }
+    const LaunchFindings second = full_.launch(*kernel.loaded, kernel.kernel, 1);
+    if (full_.output_hash(kernel.kernel) == bits) return;
+    if (const auto unwritten = full_.first_unwritten(kernel.kernel, second.sentinels)) {
+      findings.guards.push_back(*unwritten);
+      return;
+    }
+    full_.launch(*kernel.loaded, kernel.kernel, 0);
+    if (full_.output_hash(kernel.kernel) == bits) {
+      findings.guards.emplace_back("the result depends on what the output held before the launch");
+    } else {
+      findings.bits.emplace_back("two launches on the same inputs gave different bits");
+    }
+  }
+
+  void judge(const Comparison& comparison, CheckResult& result) {
+    comparison.fill(result);
+    for (WorstElement& element : result.worst) element.inputs = full_.inputs_of(element.item);
+    const std::int64_t seen = comparison.seen();
+    if (comparison.failed()) {
+      result.verdict = Verdict::failed;
+      result.reason = comparison.failure_reason(request_.loss->item_name());
+    } else if (comparison.compared() == 0) {
+      result.verdict = Verdict::mistrusted;
+      result.reason = seen == 0 ? "nothing was checked: there are no " + request_.loss->item_name() + "es"
+                                : "nothing was compared: no element has a finite bound";
+    } else if (!made_of_kinks(request_) &&
+               static_cast<double>(comparison.undecided()) > kTooManyUndecided * static_cast<double>(seen)) {
+      result.verdict = Verdict::mistrusted;
+      result.reason = percent(comparison.undecided(), seen) + " of the elements are kinks, unbounded or out of range";
+    } else if (result.case_id.pass != Pass::forward &&
+               static_cast<double>(comparison.zeros()) > kTooManyZeros * static_cast<double>(comparison.compared())) {
+      result.verdict = Verdict::mistrusted;
+      result.reason = percent(comparison.zeros(), comparison.compared()) + " of the gradients are zero";
+    }
+  }
+
+  void finish(Pass pass) {
+    Findings& findings = findings_[pass];
+    if (CheckResult* result = begin(pass, "guards")) conclude(*result, findings.guards, findings.guards_compared, findings.guards_seconds);
+    if (CheckResult* result = begin(pass, "repeatability")) conclude(*result, findings.bits, findings.bits_compared, findings.bits_seconds);
+  }
+
+  static void conclude(CheckResult& result, const std::vector<std::string>& findings, std::int64_t compared,
+                       double seconds) {
+    result.compared = compared;
+    result.seconds = seconds;
+    if (!findings.empty()) {
+      result.verdict = Verdict::failed;
+      result.reason = findings.front();
+      if (findings.size() > 1) result.reason += " (and " + std::to_string(findings.size() - 1) + " more findings)";
+    } else if (compared == 0) {
+      result.verdict = Verdict::mistrusted;
+      result.reason = "nothing was checked";
+    }
+  }
+
+  struct Findings {
+    std::vector<std::string> guards, bits;
+    std::int64_t guards_compared = 0, bits_compared = 0;
+    double guards_seconds = 0, bits_seconds = 0;
+  };
+
+  const CheckRequest& request_;
+  Backend& backend_;
+  const Progress& progress_;
+  InputSource source_;
+  CaseKernels kernels_;
+  KernelRun full_;
+  std::map<Pass, Findings> findings_;
+  std::vector<CheckResult> results_;
+};
+
+}  // namespace
+
+const std::vector<CheckName>& check_names() {
+  static const std::vector<CheckName> names = {
+      {"oracles", "closed gradient, automatic differentiation and finite differences agree (no kernel involved)"},
+      {"reference", "every output within its certified bound; backward with saved values from the reference"},
+      {"own_saved", "backward once more, with the saved values of the kernel's own forward"},
+      {"self_consistency", "the f64 backward agrees with finite differences of the f64 forward"},
+      {"guards", "every element written, nothing else touched, ragged sizes, misaligned bases, fresh results"},
+      {"repeatability", "same bits on a second run, for every block size and (host) every thread order"},
+  };
+  return names;
+}
+
+std::vector<CheckResult> check_case(const CheckRequest& request, Backend& backend, const Progress& progress) {
+  return CaseRun(request, backend, progress).run();
+}
+
+}  // namespace lossgrad

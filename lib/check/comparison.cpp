@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/comparison.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+namespace lossgrad {
+namespace {
+
+constexpr std::size_t kWorstKept = 8;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+double distance(double got, double low, double high) { return got < low ? low - got : (got > high ? got - high : 0); }
+
+double usage_of(double error, double bound) { return error == 0 ? 0 : (bound > 0 ? error / bound : kInfinity); }
+
+Distribution distribution(const LogHistogram& histogram) {
+  return {histogram.max(), histogram.quantile(0.999), histogram.quantile(0.99), histogram.quantile(0.5)};
+}
+
+// Failures first, then larger usage, then lower position: a total order, so that merging does not depend on threads.
+bool worse(const WorstElement& a, const WorstElement& b) {
+  if (a.bound_usage != b.bound_usage) return a.bound_usage > b.bound_usage;
+  if (a.item != b.item) return a.item < b.item;
+  if (a.output != b.output) return a.output < b.output;
+  return a.component < b.component;
+}
+
+std::string number(double value, const char* format = "%.9g") {
+  char text[40];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+}  // namespace
+
+bool Comparison::within(double error, double expected, double bound) const {
+  if (tolerance_.rtol && tolerance_.atol) {
+    return error <= *tolerance_.atol + *tolerance_.rtol * std::abs(expected);
+  }
+  return error <= tolerance_.slack * bound;
+}
+
+void Comparison::keep(const WorstElement& element) {
+  if (worst_.size() == kWorstKept && !worse(element, worst_.back())) return;
+  worst_.insert(std::upper_bound(worst_.begin(), worst_.end(), element, worse), element);
+  if (worst_.size() > kWorstKept) worst_.pop_back();
+}
+
+void Comparison::fail(WorstElement element, const std::string& note) {
+  ++failures_;
+  element.note = note;
+  keep(element);
+}
+
+bool Comparison::decide_non_finite(const WorstElement& element, const ExpectedElement& expected, ItemState state) {
+  const double got = element.got;
+  if (std::isnan(expected.low) || std::isnan(expected.high)) {
+    ++compared_;
+    if (std::isnan(got) || (std::isinf(got) && !state.has_nan)) return true;
+    fail(element, state.has_nan ? "a NaN input was swallowed" : "the formula gives NaN here");
+    return true;
+  }
+  if (std::isinf(expected.low) || std::isinf(expected.high)) {
+    ++compared_;
+    if (!std::isfinite(got)) return true;
+    fail(element, "the formula gives infinity here");
+    return true;
+  }
+  if ((expected.flags & kOutOfRange) != 0 && !std::isfinite(got)) return true;  // counted by the caller
+  if (expected.bound == kInfinity) {
+    ++unbounded_;
+    return true;
+  }
+  if (std::isfinite(got)) return false;
+  ++compared_;
+  if (std::isnan(got) && (state.has_nan || state.has_infinity)) return true;  // same item: may be NaN or right
+  fail(element, "not finite");
+  return true;
+}
+
+void Comparison::add(const std::string& output, std::int64_t item, std::int64_t component, double got,
+                     const ExpectedElement& expected, ItemState state) {
+  ++seen_;
+  if ((expected.flags & kOutOfRange) != 0) ++out_of_range_;
+  WorstElement element;
+  element.output = output;
+  element.item = item;
+  element.component = component;
+  element.got = got;
+  element.expected_low = expected.low;
+  element.expected_high = expected.high;
+  element.bound = expected.bound;
+  element.bound_usage = kInfinity;
+  element.abs_error = element.rel_error = element.ulp_error = kInfinity;
+  if (decide_non_finite(element, expected, state)) return;
+
+  ++compared_;
+  const bool kink = (expected.flags & kKink) != 0;
+  if (kink) ++kinks_;
+  if (expected.low == 0 && expected.high == 0 && got == 0) ++zeros_;
+  const double nearest = std::clamp(got, expected.low, expected.high);
+  element.abs_error = distance(got, expected.low, expected.high);
+  element.rel_error = usage_of(element.abs_error, std::abs(nearest));
+  element.ulp_error = element.abs_error / ulp(dtype_, nearest);
+  element.bound_usage = usage_of(element.abs_error, expected.bound);
+  usage_.add(element.bound_usage);
+  if (std::isfinite(expected.sharp_bound)) {
+    sharp_usage_.add(usage_of(distance(got, expected.sharp_low, expected.sharp_high), expected.sharp_bound));
+  }
+  abs_.add(element.abs_error);
+  rel_.add(element.rel_error);
+  ulp_.add(element.ulp_error);
+  if (!within(element.abs_error, nearest, expected.bound)) {
+    fail(element, kink ? "outside the hull of the undecided branches" : "");
+  } else if (worst_.size() < kWorstKept || element.bound_usage >= worst_.back().bound_usage) {
+    keep(element);
+  }
+}
+
+void Comparison::merge(const Comparison& other) {
+  seen_ += other.seen_, compared_ += other.compared_, failures_ += other.failures_, zeros_ += other.zeros_;
+  kinks_ += other.kinks_, out_of_range_ += other.out_of_range_, unbounded_ += other.unbounded_;
+  non_finite_items_ += other.non_finite_items_;
+  usage_.merge(other.usage_), sharp_usage_.merge(other.sharp_usage_);
+  abs_.merge(other.abs_), rel_.merge(other.rel_), ulp_.merge(other.ulp_);
+  for (const WorstElement& element : other.worst_) keep(element);
+}
+
+void Comparison::fill(CheckResult& result) const {
+  result.compared = compared_;
+  result.kinks = kinks_;
+  result.out_of_range = out_of_range_;
+  result.unbounded = unbounded_;
+  result.non_finite_items = non_finite_items_;
+  if (usage_.count() > 0) {
+    result.bound_usage = distribution(usage_);
+    result.abs_error = distribution(abs_);
+    result.rel_error = distribution(rel_);
+    result.ulp_error = distribution(ulp_);
+  }
+  if (sharp_usage_.count() > 0) result.sharp_bound_usage = distribution(sharp_usage_);
+  result.worst = worst_;
+}
+
+std::string Comparison::failure_reason(const std::string& item_name) const {
+  if (failures_ == 0 || worst_.empty()) return "";
+  const WorstElement& first = worst_.front();
+  std::string text = std::to_string(failures_) + " of " + std::to_string(seen_) + " elements are wrong; worst: " +
+                     first.output + "[" + std::to_string(first.component) + "] of " + item_name + " " +
+                     std::to_string(first.item) + " is " + number(first.got) + ", expected " + number(first.expected_low);
+  if (first.expected_high > first.expected_low) text += " to " + number(first.expected_high);
+  if (std::isfinite(first.bound_usage)) text += ", " + number(first.bound_usage, "%.3g") + " times its bound";
+  if (!first.note.empty()) text += " (" + first.note + ")";
+  return text;
+}
+
+}  // namespace lossgrad

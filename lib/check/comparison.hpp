@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compares a kernel's outputs with the reference, element by element. Fails closed: what is neither within its bound nor
+// explicitly excused (and counted) is a failure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "check/check.hpp"
+#include "losses/loss.hpp"
+#include "math/statistics.hpp"
+#include "results/results.hpp"
+
+namespace lossgrad {
+
+// One reference value; see ReferenceValues.
+struct ExpectedElement {
+  double low, high, bound;
+  double sharp_low, sharp_high, sharp_bound;
+  std::uint8_t flags;
+};
+
+struct ItemState {
+  bool has_nan = false;
+  bool has_infinity = false;
+};
+
+// Running figures of one output argument or of several together. Merging is order-independent.
+class Comparison {
+ public:
+  Comparison(Dtype dtype, const Tolerance& tolerance) : dtype_(dtype), tolerance_(tolerance) {}
+
+  // `output`, `item`, `component` name the element in reports.
+  void add(const std::string& output, std::int64_t item, std::int64_t component, double got,
+           const ExpectedElement& expected, ItemState state);
+  void count_non_finite_item() { ++non_finite_items_; }
+  void merge(const Comparison& other);
+
+  [[nodiscard]] bool failed() const { return failures_ > 0; }
+  [[nodiscard]] std::int64_t failures() const { return failures_; }
+  [[nodiscard]] std::int64_t compared() const { return compared_; }
+  [[nodiscard]] std::int64_t zeros() const { return zeros_; }  // right value exactly zero, and so was the kernel's
+  [[nodiscard]] std::int64_t seen() const { return seen_; }
+  [[nodiscard]] std::int64_t undecided() const { return kinks_ + unbounded_ + out_of_range_; }
+  [[nodiscard]] const std::vector<WorstElement>& worst() const { return worst_; }
+
+  // Figures and worst elements into a result; the verdict is the caller's.
+  void fill(CheckResult& result) const;
+  // "3 of 4,096 elements beyond the bound; first d_pred[2] of box 17: got 0.5, expected 0.25 (bound usage 1.2e+04)"
+  [[nodiscard]] std::string failure_reason(const std::string& item_name) const;
+
+ private:
+  void fail(WorstElement element, const std::string& note);
+  void keep(const WorstElement& element);
+  [[nodiscard]] bool within(double error, double expected, double bound) const;
+  // Values that are not finite on either side. True when it decided the element.
+  bool decide_non_finite(const WorstElement& element, const ExpectedElement& expected, ItemState state);
+
+  Dtype dtype_;
+  Tolerance tolerance_;
+  std::int64_t seen_ = 0, compared_ = 0, failures_ = 0, zeros_ = 0;
+  std::int64_t kinks_ = 0, out_of_range_ = 0, unbounded_ = 0, non_finite_items_ = 0;
+  LogHistogram usage_, sharp_usage_, abs_, rel_, ulp_;
+  std::vector<WorstElement> worst_;
+};
+
+}  // namespace lossgrad

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/gradient_checks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/error.hpp"
+#include "check/kernel_run.hpp"
+#include "check/samples.hpp"
+#include "math/ridders.hpp"
+
+namespace lossgrad {
+namespace {
+
+// Extrapolated differences have an estimate of their error, not a bound; ten times it has held on all scenarios.
+constexpr double kEstimateSafety = 10;
+// A difference says something about a gradient when its error is below this share of the larger of the two.
+constexpr double kInformative = 1e-3;
+
+struct Disagreement {
+  std::int64_t count = 0;
+  WorstElement worst;
+  double worst_ratio = 0;
+};
+
+// Compares `got` with `expected` known within `allowed`; returns whether they agree.
+bool agree(double got, double expected, double allowed) { return std::abs(got - expected) <= allowed; }
+
+void note(Disagreement& found, const Sample& sample, std::size_t component, double got, double expected, double allowed,
+          const std::string& what) {
+  ++found.count;
+  const double ratio = std::abs(got - expected) / std::max(allowed, std::numeric_limits<double>::min());
+  if (!(ratio > found.worst_ratio) && found.count > 1) return;
+  found.worst_ratio = ratio;
+  found.worst = {};
+  found.worst.output = "gradient";
+  found.worst.item = sample.index;
+  found.worst.component = static_cast<std::int64_t>(component);
+  found.worst.got = got;
+  found.worst.expected_low = found.worst.expected_high = expected;
+  found.worst.bound = allowed;
+  found.worst.bound_usage = ratio;
+  found.worst.abs_error = std::abs(got - expected);
+  found.worst.rel_error = found.worst.abs_error / std::abs(expected);
+  found.worst.ulp_error = found.worst.abs_error / ulp(Dtype::f64, expected);
+  found.worst.note = what;
+  for (const auto& [name, values] : sample.item.values) found.worst.inputs.emplace_back(name, values);
+}
+
+DerivativeEstimate difference_of_value(const CheckRequest& request, const Sample& sample, std::size_t component) {
+  std::vector<double> point = sample.oracles.point;
+  const double x = point[component];
+  const auto value = [&](double moved) {
+    point[component] = moved;
+    return request.loss->value_at(request.convention, sample.item, 0, point);
+  };
+  return ridders_derivative(value, x, sample.first_step, sample.value_error);
+}
+
+bool informative(const DerivativeEstimate& estimate, double gradient) {
+  return estimate.error <= kInformative * std::max(std::abs(estimate.value), std::abs(gradient));
+}
+
+void conclude(CheckResult& result, const Disagreement& found, std::size_t samples, const std::string& failed_text) {
+  if (found.count > 0) {
+    result.verdict = Verdict::failed;
+    result.reason = std::to_string(found.count) + " of " + std::to_string(result.compared) + " " + failed_text;
+    result.worst = {found.worst};
+  } else if (result.compared == 0) {
+    result.verdict = Verdict::mistrusted;
+    result.reason = samples == 0 ? "no sample away from kinks: nothing was compared"
+                                 : "no difference was precise enough: nothing was compared";
+  } else {
+    result.verdict = Verdict::passed;
+  }
+}
+
+}  // namespace
+
+void check_oracles(const CheckRequest& request, const InputSource& source, CheckResult& result) {
+  Disagreement found;
+  const auto samples = draw_samples(request, source);
+  for (const Sample& sample : samples) {
+    for (const std::size_t c : sample.components) {
+      const double closed = sample.oracles.closed[c];
+      const double own_error = 4 * sample.oracles.closed_error[c] + std::numeric_limits<double>::min();
+      if (!std::isfinite(own_error)) continue;
+      ++result.compared;
+      if (!agree(sample.oracles.automatic[c], closed, own_error)) {
+        note(found, sample, c, closed, sample.oracles.automatic[c], own_error, "automatic differentiation differs");
+        continue;
+      }
+      const auto difference = difference_of_value(request, sample, c);
+      const double allowed = own_error + kEstimateSafety * difference.error;
+      if (informative(difference, closed) && !agree(difference.value, closed, allowed)) {
+        note(found, sample, c, closed, difference.value, allowed, "finite differences differ");
+      }
+    }
+  }
+  conclude(result, found, samples.size(),
+           "gradients of lossgrad's own oracles disagree: this is a defect of lossgrad, not of the kernel");
+}
+
+namespace {
+
+// All points that the differences of the samples need, as one case for the f64 kernels: for each sample the base point,
+// then for each component the points above and below at every step.
+struct DifferencePlan {
+  Items items;
+  std::vector<double> widths;          // one per (sample, component, step)
+  std::vector<std::int64_t> base;      // item index of each sample's base point
+};
+
+// Copies the sample's single item to position `at` of the plan.
+void place(const CheckRequest& request, const std::vector<Argument>& arguments, const Sample& sample,
+           const std::vector<double>& point, std::int64_t at, Items& items) {
+  std::size_t used = 0;
+  for (const Argument& argument : arguments) {
+    if (!argument.is_array() || !sample.item.values.contains(argument.name)) continue;
+    const ItemLayout one = item_layout(argument, request.loss->item_size(), [&] {
+      Sizes sizes = request.sizes;
+      sizes[request.loss->item_size()] = 1;
+      return sizes;
+    }());
+    auto& to = items.values[argument.name];
+    to.resize(static_cast<std::size_t>(items.count * one.per_item()));
+    const auto& from = sample.item.values.at(argument.name);
+    const bool moves = argument.role == ArgumentRole::input;
+    for (std::int64_t o = 0; o < one.outer; ++o) {
+      for (std::int64_t k = 0; k < one.inner; ++k) {
+        const auto component = static_cast<std::size_t>(o * one.inner + k);
+        to[static_cast<std::size_t>((o * items.count + at) * one.inner + k)] =
+            moves ? point[used + component] : from[component];
+      }
+    }
+    if (moves) used += static_cast<std::size_t>(one.per_item());
+  }
+}
+
+DifferencePlan plan_differences(const CheckRequest& request, const std::vector<Argument>& arguments,
+                                const std::vector<Sample>& samples) {
+  DifferencePlan plan;
+  for (const Sample& sample : samples) {
+    plan.base.push_back(plan.items.count);
+    plan.items.count += 1 + 2 * kRiddersSteps * static_cast<std::int64_t>(sample.components.size());
+  }
+  for (std::size_t s = 0; s < samples.size(); ++s) {
+    const Sample& sample = samples[s];
+    std::int64_t at = plan.base[s];
+    place(request, arguments, sample, sample.oracles.point, at++, plan.items);
+    for (const std::size_t c : sample.components) {
+      for (const double step : ridders_steps(sample.first_step, kRiddersSteps)) {
+        std::vector<double> above = sample.oracles.point, below = above;
+        above[c] += step;
+        below[c] -= step;
+        plan.widths.push_back(above[c] - below[c]);
+        place(request, arguments, sample, above, at++, plan.items);
+        place(request, arguments, sample, below, at++, plan.items);
+      }
+    }
+  }
+  return plan;
+}
+
+// Values that the forward kernel gives at every point of the plan, what the convention holds fixed taken from the base.
+std::vector<double> forward_values(const CheckRequest& request, const KernelRun& run, const Kernel& forward,
+                                   const DifferencePlan& plan) {
+  const Items outputs = run.read(0, run.item_count());
+  const auto outputs_of = [&](std::int64_t item) {
+    Loss::ItemOutputs values;
+    for (const Argument& argument : forward.arguments()) {
+      if (is_written(argument, Pass::forward)) values[argument.name] = {outputs.at(argument.name)[static_cast<std::size_t>(item)]};
+    }
+    return values;
+  };
+  std::vector<double> values(static_cast<std::size_t>(run.item_count()));
+  for (std::size_t s = 0; s < plan.base.size(); ++s) {
+    const std::int64_t end = s + 1 < plan.base.size() ? plan.base[s + 1] : run.item_count();
+    const auto base = outputs_of(plan.base[s]);
+    for (std::int64_t i = plan.base[s]; i < end; ++i) {
+      values[static_cast<std::size_t>(i)] = request.loss->value_from_outputs(request.convention, outputs_of(i), base);
+    }
+  }
+  return values;
+}
+
+// Element of a gradient component of one item: the gradients' components follow each other in the order of the arguments.
+struct GradientElement {
+  std::string output;
+  std::size_t element = 0;
+};
+GradientElement gradient_element(const KernelRun& run, const Kernel& backward, std::size_t component, std::int64_t item) {
+  for (const Argument& argument : backward.arguments()) {
+    if (argument.role != ArgumentRole::gradient) continue;
+    const ItemLayout& layout = run.layout(argument.name);
+    const auto per_item = static_cast<std::size_t>(layout.per_item());
+    if (component >= per_item) {
+      component -= per_item;
+      continue;
+    }
+    const auto inner = static_cast<std::size_t>(layout.inner);
+    const std::size_t slice = component / inner * static_cast<std::size_t>(layout.items);
+    return {argument.name, (slice + static_cast<std::size_t>(item)) * inner + component % inner};
+  }
+  throw Error(ErrorKind::internal, "the gradients have fewer components than the inputs");
+}
+
+std::string name_with_role(const Kernel& kernel, ArgumentRole role) {
+  for (const Argument& argument : kernel.arguments()) {
+    if (argument.role == role) return argument.name;
+  }
+  throw Error(ErrorKind::internal, kernel.id() + " has no argument of the role " + std::string(name(role)));
+}
+
+// What the f64 kernels gave at the plan's points, and what the reference gives there.
+struct WideRun {
+  const KernelRun& run;
+  const Kernel& forward;
+  const Kernel& backward;
+  Items all;
+  Reference values, gradients;
+};
+
+void compare_with_differences(const CheckRequest& request, const std::vector<Sample>& samples, const DifferencePlan& plan,
+                              const WideRun& wide, Disagreement& found, CheckResult& result) {
+  const std::vector<double> values = forward_values(request, wide.run, wide.forward, plan);
+  const auto dy = wide.all.at(name_with_role(wide.backward, ArgumentRole::upstream));
+  const auto& loss_bound = wide.values.at(name_with_role(wide.forward, ArgumentRole::output)).bound;
+  std::size_t width = 0;
+  for (std::size_t s = 0; s < samples.size(); ++s) {
+    const auto base = static_cast<std::size_t>(plan.base[s]);
+    std::size_t at = base + 1;
+    for (const std::size_t c : samples[s].components) {
+      std::vector<double> above, below;
+      for (int step = 0; step < kRiddersSteps; ++step) {
+        above.push_back(values[at++]);
+        below.push_back(values[at++]);
+      }
+      const auto difference =
+          ridders_extrapolate(above, below, std::span(plan.widths).subspan(width, kRiddersSteps), loss_bound[base]);
+      width += kRiddersSteps;
+      const auto place = gradient_element(wide.run, wide.backward, c, plan.base[s]);
+      const ReferenceValues& right = wide.gradients.at(place.output);
+      const double got = wide.all.at(place.output)[place.element];
+      const double allowed = request.tolerance.slack * (right.bound[place.element] + right.high[place.element] -
+                                                        right.low[place.element]) +
+                             kEstimateSafety * difference.error * std::abs(dy[base]);
+      if (!informative(difference, samples[s].oracles.closed[c]) || !std::isfinite(allowed)) continue;
+      ++result.compared;
+      const double expected = dy[base] * difference.value;
+      if (!agree(got, expected, allowed)) note(found, samples[s], c, got, expected, allowed, "forward differences differ");
+    }
+  }
+}
+
+}  // namespace
+
+void check_self_consistency(const CheckRequest& request, Backend& backend, const CaseKernels& kernels,
+                            const InputSource& source, CheckResult& result) {
+  const ReadyKernel* forward = kernels.find(Pass::forward, Dtype::f64, request.block);
+  const ReadyKernel* backward = kernels.find(Pass::backward, Dtype::f64, request.block);
+  if (forward == nullptr || backward == nullptr) {
+    result.verdict = Verdict::skipped;
+    result.reason = "needs the kernel's f64 build, which is not offered";
+    return;
+  }
+  const auto samples = draw_samples(request, source);
+  Disagreement found;
+  if (samples.empty()) return conclude(result, found, 0, "");
+
+  CheckRequest wide = request;
+  wide.dtype = Dtype::f64;
+  const DifferencePlan plan = plan_differences(request, backward->kernel.arguments(), samples);
+  Sizes sizes = request.sizes;
+  sizes[request.loss->item_size()] = plan.items.count;
+  KernelRun run(wide, backend, sizes, 0, request.seed);
+  run.provide(forward->kernel);
+  run.provide(backward->kernel);
+  run.write_values(plan.items);
+  run.launch(*forward->loaded, forward->kernel);
+  run.launch(*backward->loaded, backward->kernel, 1);
+
+  WideRun outcome{run, forward->kernel, backward->kernel, run.read(0, plan.items.count), {}, {}};
+  request.loss->evaluate({Pass::forward, Dtype::f64, request.convention}, outcome.all, outcome.values);
+  request.loss->evaluate({Pass::backward, Dtype::f64, request.convention}, outcome.all, outcome.gradients);
+  compare_with_differences(request, samples, plan, outcome, found, result);
+  conclude(result, found, samples.size(), "components of the kernel's backward differ from differences of its own forward");
+}
+
+}  // namespace lossgrad

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/guarded_buffer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/content_hash.hpp"
+#include "base/error.hpp"
+
+namespace lossgrad {
+namespace {
+
+constexpr std::size_t kZoneBytes = 16384;            // a whole block of 1024 f64 elements, twice
+constexpr std::size_t kPieceBytes = std::size_t{4} << 20;  // for hashing without a copy of the whole buffer
+
+// A finite number that no loss or gradient is likely to be: 24 bits of a hash decide sign, exponent and significand.
+double unlikely_number(Dtype dtype, std::uint64_t salt) {
+  const std::uint64_t hash = hash_bytes(std::as_bytes(std::span(&salt, 1)), 0x6c6f7373);
+  const double significand = 1.0 + static_cast<double>(hash & 0x3ff) / 1024;
+  const int exponent = 5 + static_cast<int>(hash >> 10 & 7);
+  return round_to(dtype, std::ldexp((hash >> 20 & 1) != 0 ? -significand : significand, exponent));
+}
+
+std::vector<std::byte> stored(Dtype dtype, double value) {
+  std::vector<std::byte> bytes(size_in_bytes(dtype));
+  encode(dtype, std::span(&value, 1), bytes);
+  return bytes;
+}
+
+}  // namespace
+
+ItemLayout item_layout(const Argument& argument, const std::string& item_size, const Sizes& sizes) {
+  ItemLayout layout;
+  bool found = false;
+  for (const std::string& axis : argument.axes) {
+    const std::int64_t length = element_count({argument.name, argument.role, {axis}}, sizes);
+    if (axis == item_size) {
+      layout.items = length;
+      found = true;
+    } else {
+      (found ? layout.inner : layout.outer) *= length;
+    }
+  }
+  if (!found) throw Error(ErrorKind::internal, "argument " + argument.name + " has no axis " + item_size);
+  return layout;
+}
+
+GuardedBuffer::GuardedBuffer(Backend& backend, std::string name, Dtype dtype, const ItemLayout& layout,
+                             std::int64_t misalignment, std::uint64_t salt)
+    : backend_(backend),
+      name_(std::move(name)),
+      dtype_(dtype),
+      layout_(layout),
+      data_offset_(kZoneBytes + static_cast<std::size_t>(misalignment) * size_in_bytes(dtype)),
+      canary_(stored(dtype, unlikely_number(dtype, salt ^ 0xca9a57))),
+      memory_(backend.allocate(data_offset_ + bytes() + kZoneBytes)) {
+  backend_.fill(*memory_, 0, data_offset_, canary_);
+  backend_.fill(*memory_, data_offset_ + bytes(), kZoneBytes, canary_);
+}
+
+std::byte* GuardedBuffer::address() const { return memory_->address() + data_offset_; }
+
+void GuardedBuffer::write_items(std::int64_t first, std::int64_t count, std::span<const double> values) {
+  const std::size_t element = size_in_bytes(dtype_);
+  std::vector<std::byte> staging(values.size() * element);
+  encode(dtype_, values, staging);
+  const std::size_t slice = static_cast<std::size_t>(count * layout_.inner) * element;
+  for (std::int64_t o = 0; o < layout_.outer; ++o) {
+    const auto start = static_cast<std::size_t>((o * layout_.items + first) * layout_.inner) * element;
+    backend_.upload(*memory_, data_offset_ + start,
+                    std::span<const std::byte>(staging).subspan(static_cast<std::size_t>(o) * slice, slice));
+  }
+}
+
+std::vector<std::byte> GuardedBuffer::read_items(std::int64_t first, std::int64_t count) const {
+  const std::size_t element = size_in_bytes(dtype_);
+  const std::size_t slice = static_cast<std::size_t>(count * layout_.inner) * element;
+  std::vector<std::byte> staging(slice * static_cast<std::size_t>(layout_.outer));
+  for (std::int64_t o = 0; o < layout_.outer; ++o) {
+    const auto start = static_cast<std::size_t>((o * layout_.items + first) * layout_.inner) * element;
+    backend_.download(*memory_, data_offset_ + start,
+                      std::span(staging).subspan(static_cast<std::size_t>(o) * slice, slice));
+  }
+  return staging;
+}
+
+double GuardedBuffer::fill_with_sentinel(std::uint64_t salt) {
+  const double sentinel = unlikely_number(dtype_, salt);
+  if (bytes() > 0) backend_.fill(*memory_, data_offset_, bytes(), stored(dtype_, sentinel));
+  return sentinel;
+}
+
+std::vector<std::byte> GuardedBuffer::download(std::size_t offset, std::size_t count) const {
+  std::vector<std::byte> piece(count);
+  backend_.download(*memory_, offset, piece);
+  return piece;
+}
+
+std::uint64_t GuardedBuffer::content_hash() const {
+  std::uint64_t hash = 0;
+  for (std::size_t done = 0; done < bytes(); done += kPieceBytes) {
+    hash = hash_bytes(download(data_offset_ + done, std::min(kPieceBytes, bytes() - done)), hash);
+  }
+  return hash;
+}
+
+std::optional<std::string> GuardedBuffer::canary_damage() const {
+  const auto intact = [&](const std::vector<std::byte>& zone, std::size_t at) {
+    return std::equal(canary_.begin(), canary_.end(), zone.begin() + static_cast<std::ptrdiff_t>(at));
+  };
+  const std::size_t element = canary_.size();
+  const auto before = download(0, data_offset_);
+  for (std::size_t at = before.size(); at >= element; at -= element) {
+    if (intact(before, at - element)) continue;
+    return "written " + std::to_string((before.size() - at) / element + 1) + " elements before the start of " + name_;
+  }
+  const auto after = download(data_offset_ + bytes(), kZoneBytes);
+  for (std::size_t at = 0; at < after.size(); at += element) {
+    if (intact(after, at)) continue;
+    return "written at element " + std::to_string(layout_.elements() + static_cast<std::int64_t>(at / element)) +
+           " of " + name_ + ", which has " + std::to_string(layout_.elements());
+  }
+  return std::nullopt;
+}
+
+}  // namespace lossgrad

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device memory of one kernel argument between two canary zones.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "device/backend.hpp"
+#include "kernel/argument.hpp"
+#include "math/dtype.hpp"
+
+namespace lossgrad {
+
+// Which elements of an argument a run of items covers: for each of `outer` slices, `inner` neighbours per item.
+// pred [4, N]: outer 4, inner 1. x1 [n_rows, n_dim]: outer 1, inner n_dim.
+struct ItemLayout {
+  std::int64_t outer = 1;
+  std::int64_t items = 0;
+  std::int64_t inner = 1;
+  [[nodiscard]] std::int64_t elements() const { return outer * items * inner; }
+  [[nodiscard]] std::int64_t per_item() const { return outer * inner; }
+};
+ItemLayout item_layout(const Argument& argument, const std::string& item_size, const Sizes& sizes);
+
+class GuardedBuffer {
+ public:
+  // The data begins `misalignment` elements after an address that is a multiple of 256. `salt` makes canaries differ from
+  // buffer to buffer and from run to run; canaries are finite numbers of `dtype`.
+  GuardedBuffer(Backend& backend, std::string name, Dtype dtype, const ItemLayout& layout, std::int64_t misalignment,
+                std::uint64_t salt);
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const ItemLayout& layout() const { return layout_; }
+  [[nodiscard]] std::byte* address() const;  // of the data
+
+  // Values of items [first, first + count) in the layout [outer, count, inner].
+  void write_items(std::int64_t first, std::int64_t count, std::span<const double> values);
+  // The same as stored bytes.
+  [[nodiscard]] std::vector<std::byte> read_items(std::int64_t first, std::int64_t count) const;
+
+  // Fills the data with one finite number drawn from `salt`, and returns it.
+  double fill_with_sentinel(std::uint64_t salt);
+
+  [[nodiscard]] std::uint64_t content_hash() const;
+  // What was damaged: "written 3 elements after the end of d_pred"; nothing when both zones are intact.
+  [[nodiscard]] std::optional<std::string> canary_damage() const;
+
+ private:
+  [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(layout_.elements()) * size_in_bytes(dtype_); }
+  [[nodiscard]] std::vector<std::byte> download(std::size_t offset, std::size_t count) const;
+
+  Backend& backend_;
+  std::string name_;
+  Dtype dtype_;
+  ItemLayout layout_;
+  std::size_t data_offset_ = 0;
+  std::vector<std::byte> canary_;  // one element
+  std::shared_ptr<DeviceMemory> memory_;
+};
+
+}  // namespace lossgrad

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/input_source.hpp"
+
+#include "check/guarded_buffer.hpp"
+
+namespace lossgrad {
+
+InputSource::InputSource(const CheckRequest& request) : request_(request) {
+  if (!from_files()) return;
+  items_in_files_ = request.sizes.at(request.loss->item_size());
+  for (const Pass pass : {Pass::forward, Pass::backward}) {
+    const Kernel kernel = request.loss->kernel({pass, request.dtype, request.convention, request.block});
+    arguments_.insert(arguments_.end(), kernel.arguments().begin(), kernel.arguments().end());
+  }
+}
+
+Items InputSource::read(std::int64_t first, std::int64_t count, int variant) const {
+  Items items;
+  items.first = first;
+  items.count = count;
+  const std::uint64_t seed = request_.seed + static_cast<std::uint64_t>(variant) * 0x9e3779b97f4a7c15u;
+  request_.loss->generate(from_files() ? request_.loss->default_scenario() : request_.scenario, request_.dtype, seed,
+                          items);
+  for (const Argument& argument : arguments_) {
+    const auto found = request_.inputs.find(argument.name);
+    if (found != request_.inputs.end()) take_from_file(argument, found->second, variant, items);
+  }
+  return items;
+}
+
+void InputSource::take_from_file(const Argument& argument, const std::vector<double>& values, int variant,
+                                 Items& items) const {
+  const ItemLayout layout = item_layout(argument, request_.loss->item_size(), request_.sizes);
+  auto& taken = items.values[argument.name];
+  taken.resize(static_cast<std::size_t>(items.count * layout.per_item()));
+  for (std::int64_t i = 0; i < items.count; ++i) {
+    const std::int64_t from = (items.first + i + variant * (layout.items / 2 + 1)) % layout.items;
+    for (std::int64_t o = 0; o < layout.outer; ++o) {
+      for (std::int64_t k = 0; k < layout.inner; ++k) {
+        taken[static_cast<std::size_t>((o * items.count + i) * layout.inner + k)] =
+            round_to(request_.dtype, values[static_cast<std::size_t>((o * layout.items + from) * layout.inner + k)]);
+      }
+    }
+  }
+}
+
+}  // namespace lossgrad

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/kernel_run.hpp"
+
+#include <tbb/blocked_range.h>
+#include <tbb/enumerable_thread_specific.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/content_hash.hpp"
+#include "base/error.hpp"
+
+namespace lossgrad {
+namespace {
+
+// Items go through the reference in blocks of this size, chunks of many blocks through transfers.
+constexpr std::int64_t kBlockItems = 1024;
+constexpr std::int64_t kChunkElements = std::int64_t{1} << 18;
+
+bool is_input(const Argument& argument, Pass pass) { return argument.is_array() && !is_written(argument, pass); }
+
+std::uint64_t name_salt(const std::string& name, std::uint64_t salt) {
+  return hash_bytes(std::as_bytes(std::span(name)), salt);
+}
+
+// Cuts items [first, first + count) out of a larger run, in the argument's layout.
+std::vector<double> cut(std::span<const double> values, const ItemLayout& layout, std::int64_t total, std::int64_t first,
+                        std::int64_t count) {
+  std::vector<double> part(static_cast<std::size_t>(layout.outer * count * layout.inner));
+  for (std::int64_t o = 0; o < layout.outer; ++o) {
+    const auto from = values.begin() + (o * total + first) * layout.inner;
+    std::copy(from, from + count * layout.inner, part.begin() + o * count * layout.inner);
+  }
+  return part;
+}
+
+ExpectedElement expected_at(const ReferenceValues& values, std::size_t e) {
+  return {values.low[e],       values.high[e],        values.bound[e], values.sharp_low[e],
+          values.sharp_high[e], values.sharp_bound[e], values.flags[e]};
+}
+
+void notice(ItemState& state, double value) {
+  if (std::isnan(value)) state.has_nan = true;
+  if (std::isinf(value)) state.has_infinity = true;
+}
+
+}  // namespace
+
+KernelRun::KernelRun(const CheckRequest& request, Backend& backend, Sizes sizes, std::int64_t misalignment,
+                     std::uint64_t salt)
+    : request_(request),
+      backend_(backend),
+      sizes_(std::move(sizes)),
+      item_count_(sizes_.at(request.loss->item_size())),
+      misalignment_(misalignment),
+      salt_(salt) {}
+
+void KernelRun::provide(const Kernel& kernel) {
+  for (const Argument& argument : kernel.arguments()) {
+    if (!argument.is_array() || buffers_.contains(argument.name)) continue;
+    arguments_[argument.name] = argument;
+    buffers_[argument.name] = std::make_unique<GuardedBuffer>(
+        backend_, argument.name, request_.dtype, item_layout(argument, request_.loss->item_size(), sizes_), misalignment_,
+        name_salt(argument.name, salt_));
+  }
+}
+
+GuardedBuffer& KernelRun::at(const std::string& argument) {
+  const auto found = buffers_.find(argument);
+  if (found == buffers_.end()) throw Error(ErrorKind::internal, "no buffer for the argument " + argument);
+  return *found->second;
+}
+
+namespace {
+
+// Calls visit(first, count) for runs of items that together cover all of them; a run has about kChunkElements elements.
+template <class Visit>
+void for_each_chunk(std::int64_t items, std::int64_t elements_per_item, Visit visit) {
+  const std::int64_t per_chunk =
+      std::max<std::int64_t>(1, kChunkElements / std::max<std::int64_t>(1, elements_per_item) / kBlockItems) * kBlockItems;
+  for (std::int64_t first = 0; first < items; first += per_chunk) visit(first, std::min(per_chunk, items - first));
+}
+
+// The same in parallel over blocks of one chunk: visit(offset in the chunk, count).
+template <class Visit>
+void parallel_blocks(std::int64_t count, Visit visit) {
+  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, (count + kBlockItems - 1) / kBlockItems),
+                    [&](const tbb::blocked_range<std::int64_t>& range) {
+                      for (std::int64_t b = range.begin(); b != range.end(); ++b) {
+                        visit(b * kBlockItems, std::min(kBlockItems, count - b * kBlockItems));
+                      }
+                    });
+}
+
+}  // namespace
+
+void KernelRun::write_values(const Items& items) {
+  for (auto& [name, buffer] : buffers_) {
+    const auto found = items.values.find(name);
+    if (found != items.values.end()) buffer->write_items(items.first, items.count, found->second);
+  }
+}
+
+void KernelRun::write_inputs(const InputSource& source, int variant) {
+  for_each_chunk(item_count_, 16, [&](std::int64_t first, std::int64_t count) {
+    std::vector<Items> blocks(static_cast<std::size_t>((count + kBlockItems - 1) / kBlockItems));
+    parallel_blocks(count, [&](std::int64_t at, std::int64_t length) {
+      blocks[static_cast<std::size_t>(at / kBlockItems)] = source.read(first + at, length, variant);
+    });
+    for (const Items& block : blocks) write_values(block);
+  });
+}
+
+void KernelRun::write_reference_saved(const InputSource& source, const Kernel& backward, int variant) {
+  const ReferenceRequest request{Pass::forward, request_.dtype, request_.convention};
+  for_each_chunk(item_count_, 16, [&](std::int64_t first, std::int64_t count) {
+    std::vector<Items> blocks(static_cast<std::size_t>((count + kBlockItems - 1) / kBlockItems));
+    parallel_blocks(count, [&](std::int64_t at, std::int64_t length) {
+      Items& block = blocks[static_cast<std::size_t>(at / kBlockItems)];
+      block.first = first + at;
+      block.count = length;
+      Reference reference;
+      request_.loss->evaluate(request, source.read(first + at, length, variant), reference);
+      for (const Argument& argument : backward.arguments()) {
+        if (argument.role != ArgumentRole::saved) continue;
+        block.values[argument.name] = std::move(reference.at(argument.name).sharp_low);
+      }
+    });
+    for (const Items& block : blocks) write_values(block);
+  });
+}
+
+std::uint64_t KernelRun::hash_of_inputs(const Kernel& kernel) const {
+  std::uint64_t hash = 0;
+  for (const Argument& argument : kernel.arguments()) {
+    if (is_input(argument, kernel.pass())) hash = hash * 31 + buffers_.at(argument.name)->content_hash();
+  }
+  return hash;
+}
+
+LaunchFindings KernelRun::launch(LoadedKernel& loaded, const Kernel& kernel, std::uint64_t salt,
+                                 const LaunchOptions& options) {
+  LaunchFindings findings;
+  std::vector<LaunchArgument> values;
+  for (const Argument& argument : kernel.arguments()) {
+    if (!argument.is_array()) {
+      values.emplace_back(static_cast<std::int32_t>(sizes_.at(argument.name)));
+      continue;
+    }
+    GuardedBuffer& buffer = at(argument.name);
+    if (is_written(argument, kernel.pass())) {
+      findings.sentinels[argument.name] = buffer.fill_with_sentinel(name_salt(argument.name, salt_ + salt + 1));
+    }
+    values.emplace_back(buffer.address());
+  }
+  const std::uint64_t before = hash_of_inputs(kernel);
+  backend_.launch(loaded, kernel.launch_shape(sizes_), values, options);
+  backend_.synchronize();
+  for (const Argument& argument : kernel.arguments()) {
+    if (!argument.is_array()) continue;
+    if (const auto damage = at(argument.name).canary_damage()) findings.damage.push_back(*damage);
+  }
+  if (hash_of_inputs(kernel) != before) findings.damage.emplace_back("an input was changed by the kernel");
+  return findings;
+}
+
+Items KernelRun::read(std::int64_t first, std::int64_t count) const {
+  Items items;
+  items.first = first;
+  items.count = count;
+  for (const auto& [name, buffer] : buffers_) {
+    const auto bytes = buffer->read_items(first, count);
+    auto& values = items.values[name];
+    values.resize(bytes.size() / size_in_bytes(request_.dtype));
+    decode(request_.dtype, bytes, values);
+  }
+  return items;
+}
+
+void KernelRun::compare_block(const Kernel& kernel, const Items& items, std::int64_t first,
+                              Comparison& comparison) const {
+  Reference reference;
+  request_.loss->evaluate({kernel.pass(), request_.dtype, request_.convention}, items, reference);
+  std::vector<ItemState> states(static_cast<std::size_t>(items.count));
+  for (const Argument& argument : kernel.arguments()) {
+    if (!is_input(argument, kernel.pass()) || argument.role == ArgumentRole::saved) continue;
+    const ItemLayout layout = buffers_.at(argument.name)->layout();
+    const auto values = items.at(argument.name);
+    for (std::size_t e = 0; e < values.size(); ++e) {
+      const auto item = static_cast<std::int64_t>(e) / layout.inner % items.count;
+      notice(states[static_cast<std::size_t>(item)], values[e]);
+    }
+  }
+  for (const ItemState& state : states) {
+    if (state.has_nan || state.has_infinity) comparison.count_non_finite_item();
+  }
+  for (const Argument& argument : kernel.arguments()) {
+    if (!argument.is_array() || !is_written(argument, kernel.pass())) continue;
+    const ItemLayout layout = buffers_.at(argument.name)->layout();
+    const auto got = items.at(argument.name);
+    const ReferenceValues& values = reference.at(argument.name);
+    for (std::size_t e = 0; e < got.size(); ++e) {
+      const auto position = static_cast<std::int64_t>(e);
+      const std::int64_t item = position / layout.inner % items.count;
+      const std::int64_t component = position / layout.inner / items.count * layout.inner + position % layout.inner;
+      comparison.add(argument.name, first + item, component, got[e], expected_at(values, e),
+                     states[static_cast<std::size_t>(item)]);
+    }
+  }
+}
+
+Comparison KernelRun::compare(const Kernel& kernel, const std::function<void(double)>& progress) const {
+  std::int64_t per_item = 0;
+  for (const auto& [name, buffer] : buffers_) per_item += buffer->layout().per_item();
+  tbb::enumerable_thread_specific<Comparison> parts([&] { return Comparison(request_.dtype, request_.tolerance); });
+  for_each_chunk(item_count_, per_item, [&](std::int64_t first, std::int64_t count) {
+    const Items chunk = read(first, count);
+    parallel_blocks(count, [&](std::int64_t at, std::int64_t length) {
+      Items block;
+      block.first = first + at;
+      block.count = length;
+      for (const auto& [name, buffer] : buffers_) {
+        block.values[name] = cut(chunk.at(name), buffer->layout(), count, at, length);
+      }
+      compare_block(kernel, block, first + at, parts.local());
+    });
+    if (progress) progress(static_cast<double>(first + count) / static_cast<double>(item_count_));
+  });
+  Comparison comparison(request_.dtype, request_.tolerance);
+  for (const Comparison& part : parts) comparison.merge(part);
+  return comparison;
+}
+
+std::uint64_t KernelRun::output_hash(const Kernel& kernel) const {
+  std::uint64_t hash = 0;
+  for (const Argument& argument : kernel.arguments()) {
+    if (argument.is_array() && is_written(argument, kernel.pass())) {
+      hash = hash * 31 + buffers_.at(argument.name)->content_hash();
+    }
+  }
+  return hash;
+}
+
+std::optional<std::string> KernelRun::first_unwritten(const Kernel& kernel,
+                                                      const std::map<std::string, double>& sentinels) const {
+  std::optional<std::string> found;
+  for (const Argument& argument : kernel.arguments()) {
+    const auto sentinel = sentinels.find(argument.name);
+    if (sentinel == sentinels.end() || found) continue;
+    const GuardedBuffer& buffer = *buffers_.at(argument.name);
+    for_each_chunk(item_count_, buffer.layout().per_item(), [&](std::int64_t first, std::int64_t count) {
+      if (found) return;
+      const auto bytes = buffer.read_items(first, count);
+      std::vector<double> values(bytes.size() / size_in_bytes(request_.dtype));
+      decode(request_.dtype, bytes, values);
+      const auto at = std::find(values.begin(), values.end(), sentinel->second);
+      if (at == values.end()) return;
+      const std::int64_t item = first + (at - values.begin()) / buffer.layout().inner % count;
+      found = argument.name + " of " + request_.loss->item_name() + " " + std::to_string(item) + " is not written";
+    });
+  }
+  return found;
+}
+
+std::vector<std::pair<std::string, std::vector<double>>> KernelRun::inputs_of(std::int64_t item) const {
+  std::vector<std::pair<std::string, std::vector<double>>> inputs;
+  for (const auto& [name, argument] : arguments_) {
+    if (!buffers_.contains(name) || argument.role == ArgumentRole::output || argument.role == ArgumentRole::gradient) {
+      continue;
+    }
+    std::vector<double> values(static_cast<std::size_t>(buffers_.at(name)->layout().per_item()));
+    decode(request_.dtype, buffers_.at(name)->read_items(item, 1), values);
+    inputs.emplace_back(name, std::move(values));
+  }
+  return inputs;
+}
+
+}  // namespace lossgrad

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The buffers of one case at one size, and guarded launches on them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "check/comparison.hpp"
+#include "check/guarded_buffer.hpp"
+#include "check/input_source.hpp"
+
+namespace lossgrad {
+
+// What one guarded launch left behind.
+struct LaunchFindings {
+  std::vector<std::string> damage;                // canaries hit, inputs changed
+  std::map<std::string, double> sentinels;        // what each output was filled with
+};
+
+class KernelRun {
+ public:
+  // `misalignment`: elements by which every buffer begins after an aligned address. `salt` varies sentinels and canaries.
+  KernelRun(const CheckRequest& request, Backend& backend, Sizes sizes, std::int64_t misalignment, std::uint64_t salt);
+
+  [[nodiscard]] std::int64_t item_count() const { return item_count_; }
+
+  // Creates what the kernel needs and does not exist yet.
+  void provide(const Kernel& kernel);
+  void release(const std::string& argument) { buffers_.erase(argument); }
+  [[nodiscard]] GuardedBuffer& at(const std::string& argument);
+  [[nodiscard]] const ItemLayout& layout(const std::string& argument) const { return buffers_.at(argument)->layout(); }
+
+  // Inputs, constants and dy from the source (those that have a buffer).
+  void write_inputs(const InputSource& source, int variant = 0);
+  // Values of arguments that have a buffer.
+  void write_values(const Items& items);
+  // Saved arguments as the reference gives them, rounded to the storage type.
+  void write_reference_saved(const InputSource& source, const Kernel& backward, int variant = 0);
+
+  // Fills what the kernel writes with sentinels drawn from `salt`, launches, waits, looks at canaries and at the inputs.
+  LaunchFindings launch(LoadedKernel& loaded, const Kernel& kernel, std::uint64_t salt = 0,
+                        const LaunchOptions& options = {});
+
+  // Every element that the kernel wrote against the reference.
+  [[nodiscard]] Comparison compare(const Kernel& kernel, const std::function<void(double)>& progress = {}) const;
+
+  // One hash over all that the kernel writes.
+  [[nodiscard]] std::uint64_t output_hash(const Kernel& kernel) const;
+  // Name and element of the first output that still holds its sentinel; nothing when all were written.
+  [[nodiscard]] std::optional<std::string> first_unwritten(const Kernel& kernel,
+                                                           const std::map<std::string, double>& sentinels) const;
+
+  // Inputs of one item as the kernel saw them, for reports.
+  [[nodiscard]] std::vector<std::pair<std::string, std::vector<double>>> inputs_of(std::int64_t item) const;
+  // Values of a run of items of every buffer that exists.
+  [[nodiscard]] Items read(std::int64_t first, std::int64_t count) const;
+
+ private:
+  [[nodiscard]] std::uint64_t hash_of_inputs(const Kernel& kernel) const;
+  void compare_block(const Kernel& kernel, const Items& items, std::int64_t first, Comparison& comparison) const;
+
+  const CheckRequest& request_;
+  Backend& backend_;
+  Sizes sizes_;
+  std::int64_t item_count_;
+  std::int64_t misalignment_;
+  std::uint64_t salt_;
+  std::map<std::string, Argument> arguments_;
+  std::map<std::string, std::unique_ptr<GuardedBuffer>> buffers_;
+};
+
+}  // namespace lossgrad

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which items and components of a case are compared with finite differences.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "check/input_source.hpp"
+
+namespace lossgrad {
+
+struct Sample {
+  Items item;               // one item
+  std::int64_t index = 0;   // in the case
+  GradientOracles oracles;
+  std::vector<std::size_t> components;  // at most 8 of the differentiated inputs
+  double first_step = 0;
+  double value_error = 0;  // bound of the rounding error of the value in double
+};
+
+// Up to request.fd_samples items, evenly spread, with finite inputs and away from kinks.
+std::vector<Sample> draw_samples(const CheckRequest& request, const InputSource& source);
+
+}  // namespace lossgrad

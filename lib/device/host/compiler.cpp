@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/host/compiler.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <regex>
+#include <sstream>
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "device/host/process.hpp"
+#include "device/host/source_text.hpp"
+
+namespace lossgrad::host {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Contraction off: a fused operation happens only where the kernel names it. Aliasing rules off: CUDA code
+// reads float arrays as float4.
+constexpr std::array<const char*, 10> kOptions = {"-std=c++20",
+                                                  "-O2",
+                                                  "-fPIC",
+                                                  "-shared",
+                                                  "-fvisibility=hidden",
+                                                  "-ffp-contract=off",
+                                                  "-fno-math-errno",
+                                                  "-fno-trapping-math",
+                                                  "-fno-strict-aliasing",
+                                                  "-w"};
+constexpr const char* kNoUndefinedSymbols = "-Wl,-z,defs";
+
+// The path of a program, searched on PATH unless it has a slash; empty when there is none.
+std::string find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0 ? name : std::string();
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const fs::path candidate = fs::path(folder.empty() ? "." : folder) / name;
+    std::error_code error;
+    if (fs::is_regular_file(candidate, error) && ::access(candidate.c_str(), X_OK) == 0)
+      return candidate.string();
+  }
+  return {};
+}
+
+// The compiler's command: a path, and options when $CXX has them. Empty when there is none.
+std::vector<std::string> find_command() {
+  const char* variable = std::getenv("CXX");
+  std::istringstream words(variable == nullptr ? "" : variable);
+  std::vector<std::string> command;
+  for (std::string word; words >> word;) command.push_back(word);
+  if (!command.empty()) {
+    const std::string path = find_program(command.front());
+    if (path.empty()) {
+      throw Error(ErrorKind::device,
+                  "host backend: CXX names " + command.front() + ", which is not a program on PATH");
+    }
+    command.front() = path;
+    return command;
+  }
+  for (const char* name : {"c++", "g++", "clang++"}) {
+    const std::string path = find_program(name);
+    if (!path.empty()) return {path};
+  }
+  return {};
+}
+
+// The folder is private and goes at once: no need for the care of an atomic write.
+void write_file(const fs::path& path, std::string_view text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  if (!file.flush()) throw Error(ErrorKind::device, path.string() + ": cannot be written");
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+std::string first_error(const std::string& output, const fs::path& folder) {
+  std::istringstream lines(output);
+  std::string found;
+  for (std::string line; std::getline(lines, line);) {
+    const bool is_error = line.find("error:") != std::string::npos ||
+                          line.find("undefined reference") != std::string::npos ||
+                          line.find("Error:") != std::string::npos;
+    if (is_error) {
+      found = line;
+      break;
+    }
+  }
+  if (found.empty()) found = first_line(output);
+  const std::string prefix = folder.string() + "/";
+  for (std::size_t at = found.find(prefix); at != std::string::npos; at = found.find(prefix)) {
+    found.erase(at, prefix.size());
+  }
+  return found;
+}
+
+// Constructs that no C++ compiler can translate get a line of their own.
+std::string unsupported_construct(const Kernel& kernel) {
+  static const std::regex assembly(R"(\basm\b|\b__asm__\b)");
+  static const std::regex groups(R"(\bcooperative_groups\b)");
+  const std::string code = without_comments_and_strings(kernel.source());
+  if (std::regex_search(code, assembly)) return "inline PTX (asm) cannot run on the CPU";
+  if (std::regex_search(code, groups)) return "cooperative groups are not available on the host backend";
+  if (code.find("<<<") != std::string::npos)
+    return "kernels that launch kernels cannot run on the host backend";
+  return {};
+}
+
+}  // namespace
+
+Compiler Compiler::find() {
+  std::vector<std::string> command = find_command();
+  if (command.empty()) {
+    throw Error(
+        ErrorKind::device,
+        "host backend: no C++ compiler found: CXX is not set and none of c++, g++, clang++ is on PATH");
+  }
+  std::vector<std::string> question = command;
+  question.emplace_back("--version");
+  const ProcessResult answer = run_process(question);
+  if (answer.exit_code != 0) {
+    throw Error(ErrorKind::device, "host backend: " + command.front() + " --version failed", answer.output);
+  }
+  return {std::move(command), first_line(answer.output)};
+}
+
+BuildTarget Compiler::target() const {
+  BuildTarget target{"c++", version_, machine_architecture(), {kOptions.begin(), kOptions.end()}};
+  target.options.insert(target.options.end(), command_.begin() + 1, command_.end());
+  target.options.push_back("headers=" + cuda_headers_hash());
+  return target;
+}
+
+fs::path Compiler::compile(const Kernel& kernel, const fs::path& folder) const {
+  for (const SourceFile& file : cuda_headers()) write_file(folder / file.name, file.text);
+  const fs::path source = folder / "kernel.cpp";
+  const fs::path object = folder / "kernel.so";
+  write_file(source, translation_unit(kernel));
+  std::vector<std::string> words = command_;
+  words.insert(words.end(), kOptions.begin(), kOptions.end());
+  words.insert(words.end(),
+               {kNoUndefinedSymbols, "-I" + folder.string(), source.string(), "-o", object.string(), "-lm"});
+  const ProcessResult result = run_process(words);
+  if (result.exit_code == 0) return object;
+  const std::string construct = unsupported_construct(kernel);
+  throw Error(ErrorKind::compile,
+              "kernel " + kernel.id() + " does not compile for the host backend: " +
+                  (construct.empty() ? first_error(result.output, folder) : construct),
+              result.output);
+}
+
+std::string machine_architecture() {
+  struct utsname machine {};
+  return ::uname(&machine) == 0 ? machine.machine : "unknown";
+}
+
+}  // namespace lossgrad::host

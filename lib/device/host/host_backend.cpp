@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "device/host/host_backend.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include <oneapi/tbb/task_arena.h>
+#include <unistd.h>
+
+#include "base/error.hpp"
+#include "base/files.hpp"
+#include "device/binary_cache.hpp"
+#include "device/host/compiler.hpp"
+#include "device/host/host_module.hpp"
+#include "device/host/launch.hpp"
+#include "device/host/temporary_folder.hpp"
+
+namespace lossgrad {
+namespace {
+
+using host::Compiler;
+using host::HostModule;
+
+constexpr std::string_view kCacheKind = "so";
+constexpr std::align_val_t kAlignment{256};
+constexpr std::size_t kCompilersAtOnce = 2;
+
+class HostKernel final : public LoadedKernel {
+ public:
+  HostKernel(std::string id, std::string content_hash, HostModule module)
+      : LoadedKernel(std::move(id), std::move(content_hash)), module_(std::move(module)) {}
+  [[nodiscard]] const HostModule& module() const { return module_; }
+
+ private:
+  HostModule module_;
+};
+
+std::int64_t physical_memory_bytes() {
+  return static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
+}
+
+class HostMemory final : public DeviceMemory {
+ public:
+  explicit HostMemory(std::size_t bytes) : bytes_(bytes) {
+    // The system would promise more than it has and end the program later.
+    if (bytes <= static_cast<std::size_t>(physical_memory_bytes())) {
+      address_ =
+          static_cast<std::byte*>(::operator new(std::max<std::size_t>(bytes, 1), kAlignment, std::nothrow));
+    }
+    if (address_ == nullptr) {
+      throw Error(ErrorKind::device,
+                  "host backend: not enough memory for " + std::to_string(bytes) + " bytes");
+    }
+  }
+  ~HostMemory() override { ::operator delete(address_, kAlignment); }
+  HostMemory(const HostMemory&) = delete;
+  HostMemory& operator=(const HostMemory&) = delete;
+  HostMemory(HostMemory&&) = delete;
+  HostMemory& operator=(HostMemory&&) = delete;
+  [[nodiscard]] std::byte* address() const override { return address_; }
+  [[nodiscard]] std::size_t size() const override { return bytes_; }
+
+ private:
+  std::size_t bytes_;
+  std::byte* address_ = nullptr;
+};
+
+std::byte* part_of(const DeviceMemory& memory, std::size_t offset, std::size_t bytes) {
+  if (offset > memory.size() || bytes > memory.size() - offset) {
+    throw Error(ErrorKind::internal,
+                "access outside of a buffer of " + std::to_string(memory.size()) + " bytes");
+  }
+  return memory.address() + offset;
+}
+
+DeviceDescription describe(const std::string& compiler) {
+  DeviceDescription device;
+  const int threads = tbb::this_task_arena::max_concurrency();
+  device.name = "host (" + std::to_string(threads) + (threads == 1 ? " thread)" : " threads)");
+  device.architecture = host::machine_architecture();
+  device.memory_bytes = physical_memory_bytes();
+  // The last level counts: buffers beyond it come from memory.
+  device.l2_bytes =
+      std::max<std::int64_t>({0, ::sysconf(_SC_LEVEL2_CACHE_SIZE), ::sysconf(_SC_LEVEL3_CACHE_SIZE)});
+  device.multiprocessors = threads;
+  device.compiler = compiler;
+  return device;
+}
+
+class HostBackend final : public Backend {
+ public:
+  HostBackend()
+      : compiler_(Compiler::find()),
+        device_(describe(compiler_.version())),
+        cache_(BinaryCache::open_user_cache()) {}
+
+  [[nodiscard]] std::string_view name() const override { return "host"; }
+  [[nodiscard]] const DeviceDescription& device() const override { return device_; }
+
+  [[nodiscard]] std::shared_ptr<LoadedKernel> load(const Kernel& kernel) override {
+    std::string hash = kernel.content_hash(compiler_.target());
+    if (const auto file = cache_.find_file(hash, kCacheKind)) {
+      if (auto module = HostModule::load(*file)) {
+        return std::make_shared<HostKernel>(kernel.id(), std::move(hash), std::move(*module));
+      }
+    }
+    HostModule module = compile(kernel, hash);
+    return std::make_shared<HostKernel>(kernel.id(), std::move(hash), std::move(module));
+  }
+
+  [[nodiscard]] std::vector<std::shared_ptr<LoadedKernel>> load_all(std::span<const Kernel> kernels) override;
+
+  [[nodiscard]] std::shared_ptr<DeviceMemory> allocate(std::size_t bytes) override {
+    return std::make_shared<HostMemory>(bytes);
+  }
+  void upload(DeviceMemory& memory, std::size_t offset, std::span<const std::byte> from) override {
+    if (!from.empty()) std::memcpy(part_of(memory, offset, from.size()), from.data(), from.size());
+  }
+  void download(const DeviceMemory& memory, std::size_t offset, std::span<std::byte> to) override {
+    if (!to.empty()) std::memcpy(to.data(), part_of(memory, offset, to.size()), to.size());
+  }
+  void copy(DeviceMemory& to, std::size_t to_offset, const DeviceMemory& from, std::size_t from_offset,
+            std::size_t bytes) override {
+    std::memmove(part_of(to, to_offset, bytes), part_of(from, from_offset, bytes), bytes);
+  }
+  void fill(DeviceMemory& memory, std::size_t offset, std::size_t bytes,
+            std::span<const std::byte> pattern) override;
+
+  void launch(LoadedKernel& kernel, const LaunchShape& shape, std::span<const LaunchArgument> arguments,
+              const LaunchOptions& options) override {
+    const auto* const loaded = dynamic_cast<const HostKernel*>(&kernel);
+    if (loaded == nullptr)
+      throw Error(ErrorKind::internal, "kernel " + kernel.id() + " was loaded by another backend");
+    host::launch_kernel(loaded->id(), loaded->module(), shape, arguments, options);
+  }
+  void synchronize() override {}
+
+  double time_us(const std::function<void()>& work) override {
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
+  }
+
+ private:
+  HostModule compile(const Kernel& kernel, const std::string& hash) const;
+
+  Compiler compiler_;
+  DeviceDescription device_;
+  BinaryCache cache_;
+};
+
+// The folder of the compilation goes before this returns; a loaded object does not need its file.
+HostModule HostBackend::compile(const Kernel& kernel, const std::string& hash) const {
+  const host::TemporaryFolder folder;
+  const std::filesystem::path object = compiler_.compile(kernel, folder.path());
+  const std::string content = read_file(object);
+  cache_.store(hash, kCacheKind, std::as_bytes(std::span(content)));
+  if (auto module = HostModule::load(object)) return std::move(*module);
+  // Temporary folders may be mounted without execution.
+  if (const auto file = cache_.find_file(hash, kCacheKind)) {
+    if (auto module = HostModule::load(*file)) return std::move(*module);
+  }
+  throw Error(ErrorKind::device, "kernel " + kernel.id() + ": its compiled object cannot be loaded from " +
+                                     folder.path().parent_path().string() + " (mounted noexec?)");
+}
+
+std::vector<std::shared_ptr<LoadedKernel>> HostBackend::load_all(std::span<const Kernel> kernels) {
+  std::vector<std::shared_ptr<LoadedKernel>> loaded(kernels.size());
+  std::vector<std::exception_ptr> failures(kernels.size());
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < kernels.size(); i = next++) {
+      try {
+        loaded[i] = load(kernels[i]);
+      } catch (...) {
+        failures[i] = std::current_exception();
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> helpers(std::min(kCompilersAtOnce, kernels.size()) - (kernels.empty() ? 0 : 1));
+    for (std::jthread& helper : helpers) helper = std::jthread(work);
+    work();
+  }
+  for (const std::exception_ptr& failure : failures) {
+    if (failure) std::rethrow_exception(failure);
+  }
+  return loaded;
+}
+
+void HostBackend::fill(DeviceMemory& memory, std::size_t offset, std::size_t bytes,
+                       std::span<const std::byte> pattern) {
+  if (pattern.empty() || bytes % pattern.size() != 0) {
+    throw Error(ErrorKind::internal,
+                "a fill of " + std::to_string(bytes) + " bytes does not fit its pattern");
+  }
+  std::byte* const begin = part_of(memory, offset, bytes);
+  if (bytes == 0) return;
+  std::memcpy(begin, pattern.data(), pattern.size());
+  for (std::size_t done = pattern.size(); done < bytes;) {
+    const std::size_t step = std::min(done, bytes - done);
+    std::memcpy(begin + done, begin, step);
+    done += step;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Backend> open_host_backend() { return std::make_unique<HostBackend>(); }
+
+BackendStatus host_status() {
+  BackendStatus status{BackendKind::host, false, {}, {}};
+  try {
+    status.devices.push_back(describe(Compiler::find().version()));
+    status.available = true;
+  } catch (const Error& error) {
+    status.reason = error.what();
+  }
+  return status;
+}
+
+}  // namespace lossgrad

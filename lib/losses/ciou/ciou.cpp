@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+// CIoU as the engines see it: arguments, conventions, scenarios, kernels, reference with bounds, oracles.
+#include "losses/ciou/ciou.hpp"
+
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "base/error.hpp"
+#include "losses/ciou/ciou_kernel.hpp"
+#include "losses/ciou/ciou_scenarios.hpp"
+#include "losses/loss.hpp"
+
+namespace lossgrad {
+namespace {
+
+// ---- the formula on box arrays ---------------------------------------------------------------------------------------
+
+template <class T>
+CiouBox<T> box_at(std::span<const double> boxes, std::int64_t count, std::int64_t i) {
+  const auto at = [&](std::int64_t component) { return T(boxes[static_cast<std::size_t>(component * count + i)]); };
+  return {at(0), at(1), at(2), at(3)};
+}
+
+// The value with alpha as the convention differentiates it: through, or fixed at `fixed_alpha`.
+template <class T>
+T value_for_derivatives(const CiouBox<T>& pred, const CiouBox<T>& target, const CiouConvention& convention,
+                        double fixed_alpha) {
+  const CiouValues<T> r = ciou_values(pred, target, convention, CiouForm::centre, false);
+  const T alpha = convention.alpha_through ? r.alpha : T(fixed_alpha);
+  return T(1.0) - r.iou + r.d2 / r.c2_eps + alpha * r.v;
+}
+
+// ---- reference ----------------------------------------------------------------------------------------------------------
+
+struct Number {
+  double low, high, error;
+};
+template <Dtype kType>
+Number number_of(const RunningError<kType>& x) {
+  return {x.value, x.value, x.error};
+}
+template <Dtype kType>
+Number number_of(const HullError<kType>& x) {
+  return {x.low, x.high, x.error};
+}
+
+double half_ulp(Dtype dtype, const Number& x) {
+  return 0.5 * ulp(dtype, std::max(std::abs(x.low), std::abs(x.high)));
+}
+
+// An output as stored: 16-bit types add half an ulp. The reference in double errs like an f64 kernel does, so its own bound
+// is added there.
+Number as_stored(Dtype dtype, Number x) {
+  if (!std::isfinite(x.low) || !std::isfinite(x.high)) return {x.low, x.high, 0};
+  if (dtype == Dtype::f64) x.error *= 2;
+  if (size_in_bytes(dtype) == 2) {
+    const double largest = std::max(std::abs(x.low), std::abs(x.high)) + x.error;
+    if (largest > format_of(dtype).max) running_error_state.out_of_range = true;
+    x.error += 0.5 * ulp(dtype, largest);
+  }
+  return x;
+}
+
+// The centre form comes first and is the sharp reference. The general one holds for kernels in either form: where an edge
+// happens to lie near zero, corner arithmetic is the more accurate of the two.
+void put(ReferenceValues& values, std::size_t element, CiouForm form, const Number& x) {
+  if (running_error_state.out_of_range) values.flags[element] |= kOutOfRange;
+  if (form == CiouForm::centre) {
+    values.low[element] = values.sharp_low[element] = x.low;
+    values.high[element] = values.sharp_high[element] = x.high;
+    values.bound[element] = values.sharp_bound[element] = x.error;
+  } else {
+    if (x.low < values.low[element]) values.low[element] = x.low;
+    if (x.high > values.high[element]) values.high[element] = x.high;
+    values.bound[element] = std::max(values.bound[element], x.error);
+  }
+  if (x.high > x.low) values.flags[element] |= kKink;
+}
+
+struct ForwardOutputs {
+  ReferenceValues *loss, *iou, *v, *alpha;
+};
+
+template <Dtype kType>
+void evaluate_forward(const ReferenceRequest& request, const CiouConvention& convention, const Items& items,
+                      const ForwardOutputs& out) {
+  using T = RunningError<kType>;
+  const auto pred = items.at("pred"), target = items.at("target");
+  for (std::int64_t i = 0; i < items.count; ++i) {
+    for (const CiouForm form : {CiouForm::centre, CiouForm::corner}) {
+      running_error_state = {};
+      const auto r = ciou_values(box_at<T>(pred, items.count, i), box_at<T>(target, items.count, i), convention, form,
+                                 false);
+      const auto element = static_cast<std::size_t>(i);
+      put(*out.loss, element, form, as_stored(request.dtype, number_of(r.loss)));
+      put(*out.iou, element, form, as_stored(request.dtype, number_of(r.iou)));
+      put(*out.v, element, form, as_stored(request.dtype, number_of(r.v)));
+      put(*out.alpha, element, form, as_stored(request.dtype, number_of(r.alpha)));
+    }
+  }
+}
+
+// alpha and iou as a backward kernel may have them: computed again, or read after rounding to the storage type, or alpha
+// computed from the saved iou and v.
+template <class T>
+struct Seen {
+  T iou, alpha;
+};
+template <class T>
+Seen<T> seen_by_backward(const CiouValues<T>& r, Dtype dtype) {
+  const auto rounded = [&](const T& x) { return widened(x, half_ulp(dtype, number_of(x))); };
+  Seen<T> seen{rounded(r.iou), rounded(r.alpha)};
+  const T from_saved = ciou_alpha(rounded(r.v), seen.iou);
+  seen.alpha.error = std::max(seen.alpha.error, from_saved.error);
+  return seen;
+}
+
+template <class T>
+std::array<Number, 4> gradient_numbers(const CiouBox<T>& pred, const CiouBox<T>& target, double dy,
+                                       const CiouConvention& convention, CiouForm form, Dtype dtype) {
+  const CiouValues<T> r = ciou_values(pred, target, convention, form, true);
+  const Seen<T> seen = seen_by_backward(r, dtype);
+  const CiouBox<T> d = ciou_gradient(pred, r, seen.iou, seen.alpha, T(dy), convention);
+  return {number_of(d.cx), number_of(d.cy), number_of(d.w), number_of(d.h)};
+}
+
+template <Dtype kType>
+void evaluate_backward(const ReferenceRequest& request, const CiouConvention& convention, const Items& items,
+                       ReferenceValues& d_pred) {
+  using Point = RunningError<kType>;
+  using Hull = HullError<kType>;
+  const auto pred = items.at("pred"), target = items.at("target"), dy = items.at("dy");
+  const std::int64_t n = items.count;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double upstream = dy[static_cast<std::size_t>(i)];
+    for (const CiouForm form : {CiouForm::centre, CiouForm::corner}) {
+      running_error_state = {};
+      auto numbers = gradient_numbers(box_at<Point>(pred, n, i), box_at<Point>(target, n, i), upstream, convention, form,
+                                      request.dtype);
+      if (running_error_state.ambiguous) {
+        numbers = gradient_numbers(box_at<Hull>(pred, n, i), box_at<Hull>(target, n, i), upstream, convention, form,
+                                   request.dtype);
+      }
+      for (std::size_t c = 0; c < 4; ++c) {
+        put(d_pred, c * static_cast<std::size_t>(n) + static_cast<std::size_t>(i), form,
+            as_stored(request.dtype, numbers[c]));
+      }
+    }
+  }
+}
+
+// The largest step along any component that crosses no kink, a quarter of it for safety's sake.
+double smooth_radius(const CiouBox<double>& pred, const CiouBox<double>& target) {
+  double radius = std::numeric_limits<double>::infinity();
+  const auto axis = [&](double pc, double pw, double tc, double tw) {
+    const double growth = 0.5 * (pw - tw), apart = pc - tc;
+    radius = std::min({radius, std::abs(apart + growth), std::abs(apart - growth)});
+    radius = std::min({radius, std::abs(pw), std::abs(0.5 * (pw + tw) - std::abs(apart))});
+  };
+  axis(pred.cx, pred.w, target.cx, target.w);
+  axis(pred.cy, pred.h, target.cy, target.h);
+  return 0.25 * radius;
+}
+
+class CiouLoss final : public Loss {
+ public:
+  std::string_view name() const override { return "ciou"; }
+  std::string_view summary() const override { return "complete IoU loss of box pairs (cx, cy, w, h)"; }
+  std::span<const NamedChoice> conventions() const override {
+    static const std::vector<NamedChoice> choices = [] {
+      std::vector<NamedChoice> list;
+      for (const auto& c : ciou_conventions()) list.push_back({std::string(c.name), std::string(c.summary)});
+      return list;
+    }();
+    return choices;
+  }
+  std::span<const ScenarioInfo> scenarios() const override { return ciou_scenarios(); }
+  std::string default_scenario() const override { return "mixed"; }
+  std::string item_name() const override { return "box"; }
+  std::string item_size() const override { return "N"; }
+  Sizes default_sizes() const override { return {{"N", 65536}}; }
+
+  Kernel kernel(const KernelOptions& options) const override {
+    const CiouConvention& convention = find_ciou_convention(options.convention);
+    switch (options.pass) {
+      case Pass::forward: return YoloCiouLossForward(options.dtype, options.block, convention);
+      case Pass::backward: return YoloCiouLossBackward(options.dtype, options.block, convention);
+      case Pass::forward_backward: break;
+    }
+    throw Error(ErrorKind::usage, "ciou has no kernel for the pass forward_backward");
+  }
+  std::span<const int> repeatability_blocks() const override {
+    static constexpr std::array kBlocks = {32, 96, 256, 512, 1024};
+    return kBlocks;
+  }
+
+  void generate(std::string_view scenario, Dtype dtype, std::uint64_t seed, Items& items) const override;
+  void evaluate(const ReferenceRequest& request, const Items& items, Reference& reference) const override;
+  GradientOracles oracles(std::string_view convention, const Items& items, std::int64_t index) const override;
+  double value_at(std::string_view convention, const Items& items, std::int64_t index,
+                  std::span<const double> point) const override;
+  double value_from_outputs(std::string_view convention, const ItemOutputs& outputs,
+                            const ItemOutputs& base) const override;
+};
+
+void CiouLoss::generate(std::string_view scenario, Dtype dtype, std::uint64_t seed, Items& items) const {
+  const CiouSampler sampler(scenario);
+  const auto count = static_cast<std::size_t>(items.count);
+  auto& pred = items.values["pred"];
+  auto& target = items.values["target"];
+  auto& dy = items.values["dy"];
+  pred.resize(4 * count), target.resize(4 * count), dy.resize(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const CiouSample sample = sampler(dtype, seed, items.first + static_cast<std::int64_t>(i));
+    for (std::size_t c = 0; c < 4; ++c) {
+      pred[c * count + i] = sample.pred[c];
+      target[c * count + i] = sample.target[c];
+    }
+    dy[i] = sample.dy;
+  }
+}
+
+void CiouLoss::evaluate(const ReferenceRequest& request, const Items& items, Reference& reference) const {
+  const CiouConvention& convention = find_ciou_convention(request.convention);
+  const auto count = static_cast<std::size_t>(items.count);
+  const bool wide = compute_type(request.dtype) == Dtype::f64;
+  if (request.pass == Pass::forward) {
+    for (const char* output : {"loss", "iou", "v", "alpha"}) {
+      reference[output] = {};
+      reference[output].resize(count);
+    }
+    const ForwardOutputs out{&reference["loss"], &reference["iou"], &reference["v"], &reference["alpha"]};
+    wide ? evaluate_forward<Dtype::f64>(request, convention, items, out)
+         : evaluate_forward<Dtype::f32>(request, convention, items, out);
+    return;
+  }
+  ReferenceValues& d_pred = reference["d_pred"];
+  d_pred = {};
+  d_pred.resize(4 * count);
+  wide ? evaluate_backward<Dtype::f64>(request, convention, items, d_pred)
+       : evaluate_backward<Dtype::f32>(request, convention, items, d_pred);
+}
+
+GradientOracles CiouLoss::oracles(std::string_view convention_name, const Items& items, std::int64_t index) const {
+  const CiouConvention& convention = find_ciou_convention(convention_name);
+  const auto pred = items.at("pred"), target = items.at("target");
+  GradientOracles oracles;
+
+  // Closed gradient in double, with the double's own rounding as its error.
+  using T = RunningError<Dtype::f64>;
+  const auto p = box_at<T>(pred, items.count, index), t = box_at<T>(target, items.count, index);
+  const auto r = ciou_values(p, t, convention, CiouForm::centre, true);
+  const auto d = ciou_gradient(p, r, r.iou, r.alpha, T(1.0), convention);
+  for (const T& component : {d.cx, d.cy, d.w, d.h}) {
+    oracles.closed.push_back(component.value);
+    oracles.closed_error.push_back(component.error);
+  }
+
+  const CiouBox<double> point = box_at<double>(pred, items.count, index);
+  oracles.point = {point.cx, point.cy, point.w, point.h};
+  using D4 = Dual<4>;
+  const CiouBox<D4> dual{D4(point.cx, 4, 0), D4(point.cy, 4, 1), D4(point.w, 4, 2), D4(point.h, 4, 3)};
+  const D4 loss =
+      value_for_derivatives(dual, box_at<D4>(target, items.count, index), convention, r.alpha.value);
+  oracles.automatic.assign(loss.derivatives().data(), loss.derivatives().data() + 4);
+  oracles.smooth_radius = smooth_radius(point, box_at<double>(target, items.count, index));
+  return oracles;
+}
+
+double CiouLoss::value_at(std::string_view convention_name, const Items& items, std::int64_t index,
+                          std::span<const double> point) const {
+  const CiouConvention& convention = find_ciou_convention(convention_name);
+  const auto target = box_at<double>(items.at("target"), items.count, index);
+  const auto base = box_at<double>(items.at("pred"), items.count, index);
+  const double alpha =
+      convention.alpha_through ? 0 : ciou_values(base, target, convention, CiouForm::centre, false).alpha;
+  return value_for_derivatives(CiouBox<double>{point[0], point[1], point[2], point[3]}, target, convention, alpha);
+}
+
+double CiouLoss::value_from_outputs(std::string_view convention_name, const ItemOutputs& outputs,
+                                    const ItemOutputs& base) const {
+  const double loss = outputs.at("loss").front();
+  if (find_ciou_convention(convention_name).alpha_through) return loss;
+  return loss + (base.at("alpha").front() - outputs.at("alpha").front()) * outputs.at("v").front();
+}
+
+}  // namespace
+
+const Loss& ciou_loss() {
+  static const CiouLoss loss;
+  return loss;
+}
+
+}  // namespace lossgrad

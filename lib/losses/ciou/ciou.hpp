@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// Complete IoU: the value and its gradient with respect to the predicted box, written once and evaluated on any scalar:
+// double, RunningError (value and bound), HullError (all one-sided gradients), Eigen's AutoDiffScalar.
+//
+// Zheng, Wang, Liu, Li, Ye, Ren: Distance-IoU Loss (AAAI 2020), equations 9 to 12. Boxes are centre and size.
+//   inter = max(0, overlap_x) * max(0, overlap_y)           iou = inter / (pw*ph + tw*th - inter + eps)
+//   d2 = squared centre distance                            c2 = squared diagonal of the enclosing box
+//   v = 4/pi^2 * (atan(tw/(th+a)) - atan(pw/(ph+a)))^2      alpha = v / (1 - iou + v + eps)
+//   loss = 1 - iou + d2/(c2+eps) + alpha*v
+// eps = 1e-7; a = eps or 0 by convention. With A = alpha*v = v^2/D, D = 1 - iou + v + eps:
+//   dA/diou = alpha^2, dA/dv = 2*alpha - alpha^2 where alpha carries a gradient; 0 and alpha where it is held fixed.
+//
+// Two forms of the same numbers. `corner` takes the edges' coordinates first, as nearly all published code does, and loses
+// digits far from the origin. `centre` works with differences of centres only:
+//   overlap = min(pw, tw, (pw+tw)/2 - |px-tx|)    enclosing = max(pw, tw, (pw+tw)/2 + |px-tx|)
+// Both identities hold for sizes of any sign.
+#pragma once
+
+#include <string_view>
+
+#include "math/dual.hpp"
+#include "math/running_error.hpp"
+
+namespace lossgrad {
+
+inline constexpr double kCiouEps = 1e-7;
+inline constexpr double kFourOverPiSquared = 0.405284734569351085775517852838911;  // 4 / pi^2
+
+struct CiouConvention {
+  std::string_view name;
+  std::string_view summary;
+  double aspect_eps;   // added to the heights in the aspect ratios
+  bool alpha_through;  // alpha carries a gradient (through the IoU and through v)
+};
+
+enum class CiouForm { corner, centre };
+
+template <class T>
+struct CiouBox {
+  T cx, cy, w, h;
+};
+
+// Overlap and enclosing length along one axis. Both kinds of derivative are with respect to the predicted box.
+template <class T>
+struct CiouAxis {
+  T distance;   // pred centre - target centre
+  T overlap;    // clamped at 0
+  T enclosing;
+  T overlap_by_centre, overlap_by_size;      // derivatives, branches resolved by indicators
+  T enclosing_by_centre, enclosing_by_size;
+};
+
+template <class T>
+struct CiouValues {
+  CiouAxis<T> x, y;
+  T inter, union_eps, iou;
+  T d2, c2_eps;
+  T angle;  // atan(target aspect) - atan(pred aspect)
+  T v, alpha, loss;
+};
+
+// ---- one axis -------------------------------------------------------------------------------------------------------
+
+template <class T>
+T ciou_clamp_at_zero(const T& x) {
+  return max_of(x, T(0.0));
+}
+
+// above / below: 1 where the predicted box's upper edge is below the target's, its lower edge above the target's.
+// Four separate indicators: a right kernel may resolve a tie differently in the overlap and in the enclosing box.
+template <class T>
+void ciou_axis_derivatives(CiouAxis<T>& axis, const T& raw_overlap, const T& upper, const T& lower) {
+  // upper = pred's upper edge - target's, lower = pred's lower edge - target's, in whichever form is accurate.
+  const T zero(0.0);
+  const T positive = indicator_less(zero, raw_overlap);
+  const T inner_upper = indicator_less(upper, zero);
+  const T inner_lower = indicator_less(zero, lower);
+  axis.overlap_by_centre = positive * (inner_upper - inner_lower);
+  axis.overlap_by_size = scale_exactly(T(positive * (inner_upper + inner_lower)), 0.5);
+  const T outer_upper = indicator_less(zero, upper);
+  const T outer_lower = indicator_less(lower, zero);
+  axis.enclosing_by_centre = outer_upper - outer_lower;
+  axis.enclosing_by_size = scale_exactly(T(outer_upper + outer_lower), 0.5);
+}
+
+template <class T>
+CiouAxis<T> ciou_axis_corner(const T& pc, const T& pw, const T& tc, const T& tw, bool derivatives) {
+  const T half_p = scale_exactly(pw, 0.5), half_t = scale_exactly(tw, 0.5);
+  const T p_lower = pc - half_p, p_upper = pc + half_p;
+  const T t_lower = tc - half_t, t_upper = tc + half_t;
+  CiouAxis<T> axis;
+  // Corner code takes the centres back from the edges.
+  axis.distance = scale_exactly(T((p_lower + p_upper) - (t_lower + t_upper)), 0.5);
+  const T raw = min_of(p_upper, t_upper) - max_of(p_lower, t_lower);
+  axis.overlap = ciou_clamp_at_zero(raw);
+  axis.enclosing = max_of(p_upper, t_upper) - min_of(p_lower, t_lower);
+  if (derivatives) ciou_axis_derivatives(axis, raw, T(p_upper - t_upper), T(p_lower - t_lower));
+  return axis;
+}
+
+template <class T>
+CiouAxis<T> ciou_axis_centre(const T& pc, const T& pw, const T& tc, const T& tw, bool derivatives) {
+  CiouAxis<T> axis;
+  axis.distance = pc - tc;
+  const T apart = abs_of(axis.distance);
+  const T mean = scale_exactly(T(pw + tw), 0.5);
+  const T raw = min_of(min_of(pw, tw), T(mean - apart));
+  axis.overlap = ciou_clamp_at_zero(raw);
+  axis.enclosing = max_of(max_of(pw, tw), T(mean + apart));
+  if (derivatives) {
+    const T half_growth = scale_exactly(T(pw - tw), 0.5);
+    ciou_axis_derivatives(axis, raw, T(axis.distance + half_growth), T(axis.distance - half_growth));
+  }
+  return axis;
+}
+
+template <class T>
+CiouAxis<T> ciou_axis(CiouForm form, const T& pc, const T& pw, const T& tc, const T& tw, bool derivatives) {
+  return form == CiouForm::corner ? ciou_axis_corner(pc, pw, tc, tw, derivatives)
+                                  : ciou_axis_centre(pc, pw, tc, tw, derivatives);
+}
+
+// ---- alpha ----------------------------------------------------------------------------------------------------------
+
+template <class T>
+T ciou_alpha(const T& v, const T& iou) {
+  return v / (T(1.0) - iou + v + rounded_constant<T>(kCiouEps));
+}
+
+// For identical boxes 1 - iou is eps-sized and the plain bound of v / D is infinite, while v is zero to second order. Two
+// facts keep alpha bounded there. A kernel that forms 1 - iou from an iou held in the compute type has it on the grid of
+// numbers near 1, and eps is at least eps/8 away from that grid (f32: 1e-7 - 2^-23 = -1.92e-8), so |D| >= eps/8 and
+// alpha <= v / (eps/8). And alpha is a share: 0 <= alpha <= 1 while 1 - iou + eps is not negative. The error is the
+// smallest of the plain bound and these two.
+template <Dtype kType>
+double ciou_alpha_error(double alpha, double plain_error, double v_largest) {
+  const double by_grid = v_largest / (kCiouEps / 8);
+  const double by_range = std::max(std::abs(alpha), std::abs(1 - alpha)) + 4 * ComputeFormat<kType>::kUnitRoundoff;
+  return std::min(plain_error, std::min(by_grid, by_range));
+}
+template <Dtype kType>
+RunningError<kType> ciou_alpha(const RunningError<kType>& v, const RunningError<kType>& iou) {
+  const auto plain = v / (RunningError<kType>(1.0) - iou + v + rounded_constant<RunningError<kType>>(kCiouEps));
+  return {plain.value, ciou_alpha_error<kType>(plain.value, plain.error, v.value + v.error)};
+}
+template <Dtype kType>
+HullError<kType> ciou_alpha(const HullError<kType>& v, const HullError<kType>& iou) {
+  const auto plain = v / (HullError<kType>(1.0) - iou + v + rounded_constant<HullError<kType>>(kCiouEps));
+  return {plain.low, plain.high, ciou_alpha_error<kType>(plain.high, plain.error, v.high + v.error)};
+}
+
+// ---- value ----------------------------------------------------------------------------------------------------------
+
+template <class T>
+void ciou_aspect(const CiouBox<T>& pred, const CiouBox<T>& target, const CiouConvention& convention, CiouValues<T>& r) {
+  const T eps = rounded_constant<T>(convention.aspect_eps);
+  const T target_height = convention.aspect_eps == 0 ? target.h : T(target.h + eps);
+  const T pred_height = convention.aspect_eps == 0 ? pred.h : T(pred.h + eps);
+  r.angle = atan_of(T(target.w / target_height)) - atan_of(T(pred.w / pred_height));
+  r.v = rounded_constant<T>(kFourOverPiSquared) * r.angle * r.angle;
+}
+
+// Everything up to alpha. `derivatives`: fill the axes' derivatives too.
+template <class T>
+CiouValues<T> ciou_values(const CiouBox<T>& pred, const CiouBox<T>& target, const CiouConvention& convention,
+                          CiouForm form, bool derivatives) {
+  const T eps = rounded_constant<T>(kCiouEps);
+  CiouValues<T> r;
+  r.x = ciou_axis(form, pred.cx, pred.w, target.cx, target.w, derivatives);
+  r.y = ciou_axis(form, pred.cy, pred.h, target.cy, target.h, derivatives);
+  r.inter = r.x.overlap * r.y.overlap;
+  r.union_eps = pred.w * pred.h + target.w * target.h - r.inter + eps;
+  r.iou = r.inter / r.union_eps;
+  r.d2 = r.x.distance * r.x.distance + r.y.distance * r.y.distance;
+  r.c2_eps = r.x.enclosing * r.x.enclosing + r.y.enclosing * r.y.enclosing + eps;
+  ciou_aspect(pred, target, convention, r);
+  r.alpha = ciou_alpha(r.v, r.iou);
+  r.loss = T(1.0) - r.iou + r.d2 / r.c2_eps + r.alpha * r.v;
+  return r;
+}
+
+// ---- gradient -------------------------------------------------------------------------------------------------------
+
+// d loss / d pred times dy. `iou` and `alpha` are what the kernel sees of them: saved values or computed again.
+template <class T>
+CiouBox<T> ciou_gradient(const CiouBox<T>& pred, const CiouValues<T>& r, const T& iou, const T& alpha, const T& dy,
+                         const CiouConvention& convention) {
+  const T one(1.0);
+  const T by_iou = convention.alpha_through ? T(alpha * alpha - one) : T(-one);
+  const T by_v = convention.alpha_through ? T(scale_exactly(alpha, 2.0) - alpha * alpha) : alpha;
+
+  // (a) IoU: d iou/d inter = (1 + iou)/U, d iou/d pred area = -iou/U, with reciprocals as fast code has them.
+  const T inverse_union = one / r.union_eps;
+  const T by_inter = by_iou * (one + iou) * inverse_union;
+  const T by_area = -(by_iou * iou * inverse_union);
+
+  // (b) centre distance over enclosing diagonal.
+  const T inverse_c2 = one / r.c2_eps;
+  const T ratio = r.d2 * inverse_c2;
+  const T twice = scale_exactly(inverse_c2, 2.0);
+
+  // (c) aspect: d angle/d pred w = -h'/(h'^2 + w^2), d angle/d pred h = w/(h'^2 + w^2), h' = h + aspect_eps.
+  const T height = convention.aspect_eps == 0 ? pred.h : T(pred.h + rounded_constant<T>(convention.aspect_eps));
+  const T scale = by_v * rounded_constant<T>(2 * kFourOverPiSquared) * r.angle / (height * height + pred.w * pred.w);
+
+  CiouBox<T> d;
+  d.cx = dy * (by_inter * r.y.overlap * r.x.overlap_by_centre +
+               twice * (r.x.distance - ratio * r.x.enclosing * r.x.enclosing_by_centre));
+  d.cy = dy * (by_inter * r.x.overlap * r.y.overlap_by_centre +
+               twice * (r.y.distance - ratio * r.y.enclosing * r.y.enclosing_by_centre));
+  d.w = dy * (by_inter * r.y.overlap * r.x.overlap_by_size + by_area * pred.h -
+              twice * ratio * r.x.enclosing * r.x.enclosing_by_size - scale * height);
+  d.h = dy * (by_inter * r.x.overlap * r.y.overlap_by_size + by_area * pred.w -
+              twice * ratio * r.y.enclosing * r.y.enclosing_by_size + scale * pred.w);
+  return d;
+}
+
+}  // namespace lossgrad

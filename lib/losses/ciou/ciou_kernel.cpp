@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "losses/ciou/ciou_kernel.hpp"
+
+#include <array>
+
+#include "base/error.hpp"
+#include "base/suggest.hpp"
+#include "embedded/losses_text.hpp"
+#include "losses/storage_source.hpp"
+
+namespace lossgrad {
+namespace {
+
+constexpr std::array kConventions = {
+    CiouConvention{"yolo", "eps 1e-7 in union, diagonal, heights and alpha; alpha carries a gradient", 1e-7, true},
+    CiouConvention{"torchvision", "eps 1e-7 in union, diagonal and alpha, plain aspect ratios; alpha is held fixed", 0,
+                   false},
+};
+
+std::string flag(bool value) { return value ? "true" : "false"; }
+
+// The generated wrapper: fixed name, contract's argument order, compile-time constants filled in.
+std::string entry_point(const std::string& name, Dtype dtype, int block_n, const std::string& parameters,
+                        const std::string& call) {
+  std::string text = "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(block_n) + ")\n";
+  text += name + "_entry_point(" + parameters + ") {\n";
+  text += "  using D = " + std::string(cuda_type_name(dtype)) + ";\n  " + call + "\n}\n";
+  return text;
+}
+
+std::string typed(const std::string& parameters, Dtype dtype) {
+  std::string text;
+  for (const char letter : parameters) text += letter == '@' ? std::string(cuda_type_name(dtype)) : std::string(1, letter);
+  return text;
+}
+
+Kernel::Parts common_parts(Pass pass, Dtype dtype, int block_n, const CiouConvention& convention) {
+  if (block_n < 32 || block_n > 1024 || block_n % 32 != 0) {
+    throw Error(ErrorKind::usage,
+                "BLOCK_N is " + std::to_string(block_n) + ", expected a multiple of 32 from 32 to 1024 (--block-n)");
+  }
+  Kernel::Parts parts;
+  parts.name = pass == Pass::forward ? "yolo_ciou_loss_forward" : "yolo_ciou_loss_backward";
+  parts.pass = pass;
+  parts.dtype = dtype;
+  parts.constants = {{"block_n", block_n}};
+  if (convention.name != kConventions[0].name) parts.variants = {std::string(convention.name)};
+  parts.kernel_source = storage_source(dtype) + std::string(losses_text::ciou_kernels_cuh());
+  parts.launch = {"N", static_cast<std::uint32_t>(block_n), static_cast<std::uint32_t>(block_n)};
+  return parts;
+}
+
+Kernel::Parts forward_parts(Dtype dtype, int block_n, const CiouConvention& convention) {
+  Kernel::Parts parts = common_parts(Pass::forward, dtype, block_n, convention);
+  const std::string constants = std::to_string(block_n) + ", " + flag(convention.aspect_eps != 0);
+  parts.entry_point_source = entry_point(
+      parts.name, dtype, block_n,
+      typed("const @* __restrict__ pred, const @* __restrict__ target, @* __restrict__ loss, @* __restrict__ iou,\n"
+            "    @* __restrict__ v, @* __restrict__ alpha, int N", dtype),
+      "yolo_ciou_loss_forward<D, " + constants + ">(pred, target, loss, iou, v, alpha, N);");
+  parts.arguments = {{"pred", ArgumentRole::input, {"4", "N"}}, {"target", ArgumentRole::constant, {"4", "N"}},
+                     {"loss", ArgumentRole::output, {"N"}},     {"iou", ArgumentRole::saved, {"N"}},
+                     {"v", ArgumentRole::saved, {"N"}},         {"alpha", ArgumentRole::saved, {"N"}},
+                     {"N", ArgumentRole::size, {}}};
+  return parts;
+}
+
+Kernel::Parts backward_parts(Dtype dtype, int block_n, const CiouConvention& convention) {
+  Kernel::Parts parts = common_parts(Pass::backward, dtype, block_n, convention);
+  const std::string constants =
+      std::to_string(block_n) + ", " + flag(convention.aspect_eps != 0) + ", " + flag(convention.alpha_through);
+  parts.entry_point_source = entry_point(
+      parts.name, dtype, block_n,
+      typed("const @* __restrict__ dy, const @* __restrict__ pred, const @* __restrict__ target,\n"
+            "    const @* __restrict__ iou, const @* __restrict__ v, const @* __restrict__ alpha,\n"
+            "    @* __restrict__ d_pred, int N", dtype),
+      "yolo_ciou_loss_backward<D, " + constants + ">(dy, pred, target, iou, v, alpha, d_pred, N);");
+  parts.arguments = {{"dy", ArgumentRole::upstream, {"N"}},        {"pred", ArgumentRole::input, {"4", "N"}},
+                     {"target", ArgumentRole::constant, {"4", "N"}}, {"iou", ArgumentRole::saved, {"N"}},
+                     {"v", ArgumentRole::saved, {"N"}},            {"alpha", ArgumentRole::saved, {"N"}},
+                     {"d_pred", ArgumentRole::gradient, {"4", "N"}}, {"N", ArgumentRole::size, {}}};
+  return parts;
+}
+
+}  // namespace
+
+std::span<const CiouConvention> ciou_conventions() { return kConventions; }
+
+const CiouConvention& find_ciou_convention(std::string_view name) {
+  std::vector<std::string> known;
+  for (const CiouConvention& convention : kConventions) {
+    if (convention.name == name) return convention;
+    known.emplace_back(convention.name);
+  }
+  throw Error(ErrorKind::usage, unknown_name_message("convention", name, known));
+}
+
+YoloCiouLossForward::YoloCiouLossForward(Dtype dtype, int block_n, const CiouConvention& convention)
+    : Kernel(forward_parts(dtype, block_n, convention)) {}
+
+YoloCiouLossBackward::YoloCiouLossBackward(Dtype dtype, int block_n, const CiouConvention& convention)
+    : Kernel(backward_parts(dtype, block_n, convention)) {}
+
+}  // namespace lossgrad

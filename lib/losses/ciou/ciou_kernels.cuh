@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// CIoU kernels in plain CUDA C++, one thread a box, BLOCK_N boxes a thread block. Centre-difference arithmetic:
+//   overlap = min(pw, tw, (pw+tw)/2 - |px-tx|), enclosing = max(pw, tw, (pw+tw)/2 + |px-tx|)
+// so that boxes far from the origin keep their digits. Comparisons are written so that a NaN reaches every output that
+// depends on it (fminf and fmaxf would drop it). ASPECT_EPS is added to heights in the aspect ratios, 0 leaves the plain
+// ratios; ALPHA_THROUGH says whether alpha carries a gradient. Boxes are [4, N], component-major; offsets are 64-bit.
+
+template <typename C>
+struct CiouConstants {
+  static constexpr C kEps = C(1e-7);
+  static constexpr C kFourOverPiSquared = C(0.405284734569351085775517852838911);
+};
+
+template <typename C>
+struct CiouSide {  // one axis
+  C apart;         // pred centre - target centre
+  C growth;        // half of pred size - target size
+  C overlap;       // clamped at 0
+  C enclosing;
+};
+
+template <typename C>
+__device__ __forceinline__ CiouSide<C> ciou_side(C pc, C ps, C tc, C ts) {
+  CiouSide<C> side;
+  side.apart = pc - tc;
+  side.growth = C(0.5) * (ps - ts);
+  const C distance = absolute(side.apart);
+  const C mean = C(0.5) * (ps + ts);
+  const C inner = ps < ts ? ps : ts, outer = ps > ts ? ps : ts;
+  const C shift = mean - distance, reach = mean + distance;
+  const C overlap = inner < shift ? inner : shift;
+  side.overlap = overlap <= C(0) ? C(0) : overlap;
+  side.enclosing = outer > reach ? outer : reach;
+  return side;
+}
+
+// atan(tw/th) - atan(pw/ph) with heights that already carry their eps. With ASPECT_EPS the heights are not both zero and
+// the difference is one angle between two vectors; without it the plain ratios decide, so that 0/0 is NaN as written.
+template <bool HAS_EPS, typename C>
+__device__ __forceinline__ C ciou_angle(C pw, C ph, C tw, C th) {
+  if (!HAS_EPS) return arc_tangent(tw / th) - arc_tangent(pw / ph);
+  const C across = tw * ph - pw * th;
+  const C along = th * ph + tw * pw;
+  const bool opposite = (th < C(0)) != (ph < C(0));  // atan of a ratio knows no sign of the height
+  return angle_of(opposite ? -across : across, opposite ? -along : along);
+}
+
+template <typename C>
+struct CiouPair {
+  C pw, ph, height;  // height carries ASPECT_EPS
+  CiouSide<C> x, y;
+  C inter, united;   // united = union + eps
+  C angle;
+};
+
+template <bool HAS_EPS, typename D, typename C = typename ComputeOf<D>::type>
+__device__ __forceinline__ CiouPair<C> ciou_pair(const D* __restrict__ pred, const D* __restrict__ target, long long i,
+                                                 long long n) {
+  const C px = load_value(pred + i), py = load_value(pred + n + i);
+  const C tx = load_value(target + i), ty = load_value(target + n + i);
+  const C tw = load_value(target + 2 * n + i), th = load_value(target + 3 * n + i);
+  const C eps = CiouConstants<C>::kEps;
+  CiouPair<C> pair;
+  pair.pw = load_value(pred + 2 * n + i);
+  pair.ph = load_value(pred + 3 * n + i);
+  pair.x = ciou_side(px, pair.pw, tx, tw);
+  pair.y = ciou_side(py, pair.ph, ty, th);
+  pair.inter = pair.x.overlap * pair.y.overlap;
+  pair.united = pair.pw * pair.ph + tw * th - pair.inter + eps;
+  pair.height = HAS_EPS ? pair.ph + eps : pair.ph;
+  pair.angle = ciou_angle<HAS_EPS>(pair.pw, pair.height, tw, HAS_EPS ? th + eps : th);
+  return pair;
+}
+
+template <typename D, int BLOCK_N, bool HAS_EPS>
+__device__ __forceinline__ void yolo_ciou_loss_forward(const D* __restrict__ pred, const D* __restrict__ target,
+                                                       D* __restrict__ loss, D* __restrict__ iou, D* __restrict__ v,
+                                                       D* __restrict__ alpha, int N) {
+  using C = typename ComputeOf<D>::type;
+  const long long i = static_cast<long long>(blockIdx.x) * BLOCK_N + threadIdx.x;
+  if (i >= N) return;
+  const CiouPair<C> pair = ciou_pair<HAS_EPS>(pred, target, i, N);
+  const C eps = CiouConstants<C>::kEps;
+  const C d2 = pair.x.apart * pair.x.apart + pair.y.apart * pair.y.apart;
+  const C c2 = pair.x.enclosing * pair.x.enclosing + pair.y.enclosing * pair.y.enclosing + eps;
+  const C iou_value = pair.inter / pair.united;
+  const C v_value = CiouConstants<C>::kFourOverPiSquared * pair.angle * pair.angle;
+  const C rest = C(1) - iou_value;
+  const C alpha_value = v_value / (rest + v_value + eps);
+  store_value(loss + i, rest + d2 / c2 + alpha_value * v_value);
+  store_value(iou + i, iou_value);
+  store_value(v + i, v_value);
+  store_value(alpha + i, alpha_value);
+}
+
+// Derivatives of the overlap and the enclosing length along one axis with respect to the predicted centre and size. Which
+// edge is inside follows from differences of small numbers, upper edges: apart + (ps-ts)/2, lower edges: apart - (ps-ts)/2;
+// the lengths themselves are rounded too coarsely to tell nearly equal boxes apart.
+template <typename C>
+struct CiouSlope {
+  C overlap_by_centre, overlap_by_size, enclosing_by_centre, enclosing_by_size;
+};
+
+template <typename C>
+__device__ __forceinline__ CiouSlope<C> ciou_slope(const CiouSide<C>& side) {
+  const C upper = side.apart + side.growth, lower = side.apart - side.growth;
+  const C inner_upper = upper < C(0) ? C(1) : C(0), inner_lower = lower > C(0) ? C(1) : C(0);
+  const C outer_upper = upper > C(0) ? C(1) : C(0), outer_lower = lower < C(0) ? C(1) : C(0);
+  const bool apart = side.overlap <= C(0);
+  CiouSlope<C> slope;
+  slope.overlap_by_centre = apart ? C(0) : inner_upper - inner_lower;
+  slope.overlap_by_size = apart ? C(0) : C(0.5) * (inner_upper + inner_lower);
+  slope.enclosing_by_centre = outer_upper - outer_lower;
+  slope.enclosing_by_size = C(0.5) * (outer_upper + outer_lower);
+  return slope;
+}
+
+// d_pred in three parts: (a) the IoU, (b) the centre distance over the enclosing diagonal, (c) alpha * v. iou and v are
+// not read: the overlap that the branches need gives the iou, and alpha is all of v that the gradient needs.
+template <typename D, int BLOCK_N, bool HAS_EPS, bool ALPHA_THROUGH>
+__device__ __forceinline__ void yolo_ciou_loss_backward(const D* __restrict__ dy, const D* __restrict__ pred,
+                                                        const D* __restrict__ target, const D* __restrict__ /*iou*/,
+                                                        const D* __restrict__ /*v*/, const D* __restrict__ alpha,
+                                                        D* __restrict__ d_pred, int N) {
+  using C = typename ComputeOf<D>::type;
+  const long long n = N;
+  const long long i = static_cast<long long>(blockIdx.x) * BLOCK_N + threadIdx.x;
+  if (i >= n) return;
+  const C upstream = load_value(dy + i);
+  const C share = load_value(alpha + i);
+  const CiouPair<C> pair = ciou_pair<HAS_EPS>(pred, target, i, n);
+  const CiouSlope<C> sx = ciou_slope(pair.x);
+  const CiouSlope<C> sy = ciou_slope(pair.y);
+
+  const C inverse_union = C(1) / pair.united;
+  const C iou = pair.inter * inverse_union;
+  const C by_iou = (ALPHA_THROUGH ? share * share - C(1) : C(-1)) * inverse_union;
+  const C by_inter = by_iou * (C(1) + iou);
+  const C by_area = -by_iou * iou;
+
+  const C d2 = pair.x.apart * pair.x.apart + pair.y.apart * pair.y.apart;
+  const C c2 = pair.x.enclosing * pair.x.enclosing + pair.y.enclosing * pair.y.enclosing + CiouConstants<C>::kEps;
+  const C inverse_c2 = C(1) / c2;
+  const C ratio = d2 * inverse_c2;
+  const C twice = C(2) * inverse_c2;
+
+  const C by_v = ALPHA_THROUGH ? share * (C(2) - share) : share;
+  const C square = pair.height * pair.height + pair.pw * pair.pw;
+  const C turn = by_v * (C(2) * CiouConstants<C>::kFourOverPiSquared) * pair.angle / square;
+
+  const C dx = by_inter * pair.y.overlap * sx.overlap_by_centre +
+               twice * (pair.x.apart - ratio * pair.x.enclosing * sx.enclosing_by_centre);
+  const C dy_centre = by_inter * pair.x.overlap * sy.overlap_by_centre +
+                      twice * (pair.y.apart - ratio * pair.y.enclosing * sy.enclosing_by_centre);
+  const C dw = by_inter * pair.y.overlap * sx.overlap_by_size + by_area * pair.ph -
+               twice * ratio * pair.x.enclosing * sx.enclosing_by_size - turn * pair.height;
+  const C dh = by_inter * pair.x.overlap * sy.overlap_by_size + by_area * pair.pw -
+               twice * ratio * pair.y.enclosing * sy.enclosing_by_size + turn * pair.pw;
+  store_value(d_pred + i, upstream * dx);
+  store_value(d_pred + n + i, upstream * dy_centre);
+  store_value(d_pred + 2 * n + i, upstream * dw);
+  store_value(d_pred + 3 * n + i, upstream * dh);
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "losses/loss.hpp"
+
+#include <array>
+
+#include "base/error.hpp"
+#include "base/suggest.hpp"
+
+namespace lossgrad {
+
+#define LOSS(name) const Loss& name##_loss();
+#include "losses/losses.def"
+#undef LOSS
+
+std::span<const double> Items::at(const std::string& argument) const {
+  const auto found = values.find(argument);
+  if (found == values.end()) throw Error(ErrorKind::internal, "no values for the argument " + argument);
+  return found->second;
+}
+
+void ReferenceValues::resize(std::size_t elements) {
+  for (auto* numbers : {&low, &high, &bound, &sharp_low, &sharp_high, &sharp_bound}) numbers->resize(elements);
+  flags.resize(elements);
+}
+
+std::span<const Loss* const> all_losses() {
+  static const std::array losses = {
+#define LOSS(name) &name##_loss(),
+#include "losses/losses.def"
+#undef LOSS
+  };
+  return losses;
+}
+
+const Loss& find_loss(std::string_view wanted) {
+  std::vector<std::string> known;
+  for (const Loss* loss : all_losses()) {
+    if (loss->name() == wanted) return *loss;
+    known.emplace_back(loss->name());
+  }
+  throw Error(ErrorKind::usage, unknown_name_message("loss", wanted, known));
+}
+
+}  // namespace lossgrad

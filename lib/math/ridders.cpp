@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "math/ridders.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace lossgrad {
+namespace {
+
+constexpr double kShrink = 1.4;
+constexpr double kShrinkSquared = kShrink * kShrink;
+
+}  // namespace
+
+std::vector<double> ridders_steps(double first_step, int count) {
+  std::vector<double> steps(static_cast<std::size_t>(count));
+  for (double& step : steps) {
+    step = first_step;
+    first_step /= kShrink;
+  }
+  return steps;
+}
+
+DerivativeEstimate ridders_extrapolate(std::span<const double> forward, std::span<const double> backward,
+                                       std::span<const double> widths, double noise) {
+  DerivativeEstimate best{0, std::numeric_limits<double>::infinity()};
+  std::vector<double> previous;
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    if (!(widths[i] > 0)) break;
+    std::vector<double> row(i + 1);
+    row[0] = (forward[i] - backward[i]) / widths[i];
+    const double rounding = 2 * noise / widths[i];
+    double factor = kShrinkSquared;
+    for (std::size_t j = 1; j <= i; ++j, factor *= kShrinkSquared) {
+      row[j] = (row[j - 1] * factor - previous[j - 1]) / (factor - 1);
+      const double error = std::max(std::abs(row[j] - row[j - 1]), std::abs(row[j] - previous[j - 1])) + 4 * rounding;
+      if (error <= best.error) best = {row[j], error};
+    }
+    // Higher orders got worse by far: smaller steps only add rounding.
+    if (i > 0 && std::abs(row[i] - previous[i - 1]) >= 4 * best.error) break;
+    previous = std::move(row);
+  }
+  return best;
+}
+
+DerivativeEstimate ridders_derivative(const std::function<double(double)>& function, double x, double first_step,
+                                      double noise) {
+  std::vector<double> forward, backward, widths;
+  for (const double step : ridders_steps(first_step, kRiddersSteps)) {
+    const double above = x + step, below = x - step;
+    forward.push_back(function(above));
+    backward.push_back(function(below));
+    widths.push_back(above - below);
+  }
+  return ridders_extrapolate(forward, backward, widths, noise);
+}
+
+}  // namespace lossgrad

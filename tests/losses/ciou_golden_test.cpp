@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reference against values computed elsewhere in 160-digit arithmetic.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "losses/ciou/ciou.hpp"
+#include "losses/golden_cases.hpp"
+#include "losses/loss.hpp"
+
+namespace lossgrad {
+namespace {
+
+using golden::number;
+
+void expect_close(double got, double right, const std::string& what) {
+  if (std::isnan(right)) {
+    EXPECT_TRUE(std::isnan(got)) << what;
+    return;
+  }
+  EXPECT_NEAR(got, right, 1e-9 * std::abs(right) + 1e-15) << what;
+}
+
+std::string label(const nlohmann::json& entry, const std::string& what, std::size_t i) {
+  return entry.at("id").get<std::string>() + " " + what + " " + std::to_string(i);
+}
+
+TEST(CiouGolden, ForwardValues) {
+  ASSERT_EQ(golden::listed_cases().size(), 20u);
+  for (const auto& entry : golden::listed_cases()) {
+    const Items items = golden::items_of(entry);
+    Reference reference;
+    find_loss("ciou").evaluate({Pass::forward, Dtype::f64, "yolo"}, items, reference);
+    for (const char* output : {"loss", "iou", "v", "alpha"}) {
+      const auto right = golden::flat(entry.at("expected").at(output));
+      for (std::size_t i = 0; i < right.size(); ++i) {
+        expect_close(reference[output].sharp_low[i], right[i], label(entry, output, i));
+      }
+    }
+  }
+}
+
+TEST(CiouGolden, GradientsWhereTheyAreUnique) {
+  for (const auto& entry : golden::listed_cases()) {
+    const Items items = golden::items_of(entry);
+    Reference reference;
+    find_loss("ciou").evaluate({Pass::backward, Dtype::f64, "yolo"}, items, reference);
+    const auto right = golden::flat(entry.at("expected").at("d_pred"));
+    for (std::size_t e = 0; e < right.size(); ++e) {
+      const ReferenceValues& d = reference["d_pred"];
+      if (d.sharp_high[e] > d.sharp_low[e]) {
+        EXPECT_TRUE(entry.at("expected").contains("set")) << label(entry, "d_pred", e);
+        EXPECT_LE(d.sharp_low[e], right[e] + 1e-12);
+        EXPECT_GE(d.sharp_high[e], right[e] - 1e-12);
+      } else {
+        expect_close(d.sharp_low[e], right[e], label(entry, "d_pred", e));
+      }
+    }
+  }
+}
+
+// The hull over undecided branches is the set that the cases name, component by component.
+TEST(CiouGolden, HullsAtKinks) {
+  int sets = 0;
+  for (const auto& entry : golden::listed_cases()) {
+    if (!entry.at("expected").contains("set")) continue;
+    const Items items = golden::items_of(entry);
+    Reference reference;
+    find_loss("ciou").evaluate({Pass::backward, Dtype::f64, "yolo"}, items, reference);
+    const ReferenceValues& d = reference["d_pred"];
+    for (const auto& set : entry.at("expected").at("set")) {
+      const auto column = set.at("column").get<std::size_t>();
+      for (std::size_t c = 0; c < 4; ++c) {
+        const std::size_t e = c * static_cast<std::size_t>(items.count) + column;
+        expect_close(d.low[e], number(set.at("componentwise_lo").at(c)), label(entry, "low", c));
+        expect_close(d.high[e], number(set.at("componentwise_hi").at(c)), label(entry, "high", c));
+      }
+      ++sets;
+    }
+  }
+  EXPECT_GE(sets, 4);
+}
+
+// The cases give the gradient with alpha held fixed too, with eps in the aspect ratios: a mixture of our conventions.
+TEST(CiouGolden, GradientsWithAlphaHeldFixed) {
+  using T = RunningError<Dtype::f64>;
+  const CiouConvention fixed{"fixed", "", kCiouEps, false};
+  for (const auto& entry : golden::listed_cases()) {
+    const auto& expected = entry.at("expected");
+    if (!expected.contains("d_pred_alpha_detached") || expected.contains("set")) continue;
+    const Items items = golden::items_of(entry);
+    const auto n = static_cast<std::size_t>(items.count);
+    const auto right = golden::flat(expected.at("d_pred_alpha_detached"));
+    const auto box = [&](const std::string& argument, std::size_t i) {
+      const auto values = items.at(argument);
+      return CiouBox<T>{values[i], values[n + i], values[2 * n + i], values[3 * n + i]};
+    };
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto pred = box("pred", i);
+      const auto r = ciou_values(pred, box("target", i), fixed, CiouForm::centre, true);
+      const auto d = ciou_gradient(pred, r, r.iou, r.alpha, T(items.at("dy")[i]), fixed);
+      const std::array parts = {d.cx.value, d.cy.value, d.w.value, d.h.value};
+      for (std::size_t c = 0; c < 4; ++c) expect_close(parts[c], right[c * n + i], label(entry, "detached", c));
+    }
+  }
+}
+
+// 257 boxes given by formulas: one more than a block.
+TEST(CiouGolden, TheCaseOf257Boxes) {
+  const std::size_t n = 257;
+  Items items;
+  items.count = n;
+  auto& pred = items.values["pred"];
+  auto& target = items.values["target"];
+  pred.resize(4 * n), target.resize(4 * n);
+  items.values["dy"].assign(n, 1.0);
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto mod = [&](std::size_t m) { return static_cast<double>(i % m); };
+    const std::array p = {mod(17) * 0.5, mod(13) * 0.25, 1 + mod(7) * 0.5, 1 + mod(5) * 0.75};
+    const std::array t = {p[0] + 0.140625, p[1] - 0.390625, 1.25 + mod(3) * 0.5, 1.5 + mod(4) * 0.5};
+    for (std::size_t c = 0; c < 4; ++c) pred[c * n + i] = p[c], target[c * n + i] = t[c];
+  }
+  Reference forward, backward;
+  find_loss("ciou").evaluate({Pass::forward, Dtype::f64, "yolo"}, items, forward);
+  find_loss("ciou").evaluate({Pass::backward, Dtype::f64, "yolo"}, items, backward);
+  double sum = 0;
+  for (const double loss : forward["loss"].low) sum += loss;
+  const nlohmann::json document = golden::load();
+  for (const auto& entry : document.at("cases")) {
+    if (entry.at("id") != "ciou-h23-tail-257") continue;
+    EXPECT_NEAR(sum, entry.at("expected").at("loss_sum").get<double>(), 1e-9);
+    for (const auto& [column, values] : entry.at("expected").at("columns").items()) {
+      const auto i = static_cast<std::size_t>(std::stoul(column));
+      expect_close(forward["loss"].low[i], values.at("loss"), column);
+      for (std::size_t c = 0; c < 4; ++c) {
+        expect_close(backward["d_pred"].sharp_low[c * n + i], values.at("d_pred").at(c), column);
+      }
+    }
+    return;
+  }
+  FAIL() << "the case is missing";
+}
+
+}  // namespace
+}  // namespace lossgrad

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Each script says what it does, from any folder, and refuses options that it does not know.
+
+set -euo pipefail
+# shellcheck source=tests/scripts/testing.bash
+source "$(dirname "$(readlink -f "$0")")/testing.bash"
+cd "$scratch"
+
+for name in setup test format lint check_layers prove_clean_root; do
+  expect_code 0 "$source_root/scripts/$name" --help
+  expect_text out "scripts/$name"
+  expect_empty err
+done
+for name in setup format prove_clean_root; do
+  expect_code 2 "$source_root/scripts/$name" --no-such-option
+  expect_text err "--no-such-option"
+done
+
+finish
