@@ -90,14 +90,13 @@ Syntax::Syntax() {
   add_flag(app_, "--version", "print the version");
   add_common(app_);
   add_check();
-  add_command(app_, "devices", "what this machine offers, and why a backend is missing");
+  add_common(*add_command(app_, "devices", "what this machine offers, and why a backend is missing"));
   add_kernels();
 }
 
 CLI::App* Syntax::add_command(CLI::App& parent, const std::string& name, const std::string& summary) {
   CLI::App* command = parent.add_subcommand(name, summary);
   command->footer("");
-  add_common(*command);
   return command;
 }
 
@@ -137,6 +136,7 @@ void Syntax::add_check() {
   add_check_case(*check);
   add_check_files(*check);
   add_check_criteria(*check);
+  add_common(*check);
 }
 
 void Syntax::add_check_case(CLI::App& check) {
@@ -157,7 +157,7 @@ void Syntax::add_check_case(CLI::App& check) {
 void Syntax::add_check_files(CLI::App& check) {
   for (const std::string& argument : all_file_arguments()) {
     add_value(check, "--" + argument, "FILE",
-              "read " + argument + " from a file (.npy; boxes also COCO JSON)");
+              "take " + argument + " from a file: .npy, or COCO JSON for boxes");
   }
   add_value(check, "--box-format", "FORMAT",
             "of box arrays: cxcywh (default), xyxy or xywh (left-top corner and size)");
@@ -177,7 +177,7 @@ void Syntax::add_check_criteria(CLI::App& check) {
 
 void Syntax::add_kernels() {
   CLI::App* kernels = add_command(app_, "kernels", "the built-in kernels: list, show ID, build");
-  add_command(*kernels, "list", "ids of the built-in kernels");
+  add_common(*add_command(*kernels, "list", "ids of the built-in kernels"));
   CLI::App* show = add_command(*kernels, "show", "one kernel; without a view its arguments and launch");
   show->footer(
       "Example:\n  lossgrad kernels show yolo_ciou_loss_backward__f32__256 --resources --arch sm_90");
@@ -190,6 +190,7 @@ void Syntax::add_kernels() {
   CLI::App* build = add_command(*kernels, "build", "compile the built-in kernels into the cache");
   add_value(*build, "--backend", "NAME", "auto (default), cuda or host");
   add_value(*build, "--arch", "LIST", "cuda: compile for these architectures; needs no device");
+  for (CLI::App* command : {kernels, show, build}) add_common(*command);
 }
 
 void Syntax::reject_unknown(const CLI::App& command) const {
