@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/cli_syntax.hpp"
+
+#include <algorithm>
+
+#include "app/loss_options.hpp"
+#include "app/values.hpp"
+#include "base/error.hpp"
+#include "base/suggest.hpp"
+#include "results/size_fields.hpp"
+
+namespace lossgrad::app {
+namespace {
+
+constexpr const char* kMainExamples = R"(Examples:
+  lossgrad check ciou                       the built-in kernels, on a GPU when there is one
+  lossgrad check ciou --dtype all --n 1k:1M:x10 --scenario all --json run.json
+  lossgrad check ciou --pred boxes.npy --target truth.npy --box-format xyxy
+  lossgrad kernels show yolo_ciou_loss_backward__f32__256 --source
+
+`lossgrad COMMAND --help` describes a command.
+Exit codes: 0 passed, 1 a check failed, 2 usage, 3 data, 4 kernel compile, 5 device, 70 internal, 130 interrupted.)";
+
+constexpr const char* kCheckExamples =
+    R"(Lists make a product of cases. Numbers: 1000, 16k, 1M, 1e6 (k, M, G: powers of 1000), 4Ki, 1Mi (powers of 1024);
+ranges: 1k:16M:x4 (times 4), 0:1k:+100 (plus 100).
+
+Examples:
+  lossgrad check --list                     losses, conventions, scenarios and checks
+  lossgrad check ciou --n 1M --dtype f32,f16
+  lossgrad check ciou --pass backward --scenario touching,identical --backend host
+  lossgrad check ciou --pred detections.json --target annotations.json --match iou)";
+
+std::vector<std::string> long_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+std::vector<std::string> command_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(sub->get_name());
+  return names;
+}
+
+// CLI11's own messages name the option first: "--n: 1 required TEXT missing".
+std::string one_line(const CLI::ParseError& error) {
+  const std::string text = error.what();
+  const std::string option = text.substr(0, text.find(':'));
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr && option.starts_with("-")) {
+    return option + ": a value is expected after it";
+  }
+  return text.substr(0, text.find('\n'));
+}
+
+}  // namespace
+
+bool Given::flag(const std::string& name) const {
+  const auto found = flags.find(name);
+  return found != flags.end() && found->second;
+}
+
+std::optional<std::string> Given::value(const std::string& name) const {
+  const auto found = values.find(name);
+  if (found == values.end() || found->second.empty()) return std::nullopt;
+  if (found->second.size() > 1) throw Error(ErrorKind::usage, name + ": given more than once");
+  const std::string& value = found->second.front();
+  if (value.size() > 1 && value[0] == '-' && !(value[1] >= '0' && value[1] <= '9') && value[1] != '.') {
+    throw Error(ErrorKind::usage, name + ": a value is expected after it, found the option '" + value + "'");
+  }
+  return value;
+}
+
+std::string Given::positional(const std::string& name) const {
+  const auto found = values.find(name);
+  if (found == values.end() || found->second.empty()) return "";
+  if (found->second.size() > 1)
+    throw Error(ErrorKind::usage, "unexpected argument '" + found->second[1] + "'");
+  return found->second.front();
+}
+
+Syntax::Syntax() {
+  app_.allow_extras();
+  app_.require_subcommand(0, 1);
+  app_.get_formatter()->column_width(30);
+  app_.footer(kMainExamples);
+  add_flag(app_, "--version", "print the version");
+  add_common(app_);
+  add_check();
+  add_common(*add_command(app_, "devices", "what this machine offers, and why a backend is missing"));
+  add_kernels();
+}
+
+CLI::App* Syntax::add_command(CLI::App& parent, const std::string& name, const std::string& summary) {
+  CLI::App* command = parent.add_subcommand(name, summary);
+  command->footer("");
+  return command;
+}
+
+void Syntax::add_value(CLI::App& command, const std::string& name, const std::string& type,
+                       const std::string& help) {
+  command.add_option(name, given_.values[name], help)
+      ->type_name(type)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false);
+}
+
+void Syntax::add_flag(CLI::App& command, const std::string& name, const std::string& help) {
+  const std::string key = name.substr(name.find("--"));
+  command.add_flag(name, given_.flags[key], help)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
+void Syntax::add_positional(CLI::App& command, const std::string& name, const std::string& help) {
+  command.add_option(name, given_.values[name], help)
+      ->type_name("")
+      ->expected(0, 1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+void Syntax::add_common(CLI::App& command) {
+  command.set_help_flag("-h,--help", "print this help");
+  add_flag(command, "-q,--quiet", "only problems, and the summary");
+  add_flag(command, "-v,--verbose", "say more on standard error");
+  add_value(command, "--color", "WHEN", "auto, always or never");
+}
+
+void Syntax::add_check() {
+  CLI::App* check = add_command(app_, "check", "verify a loss's kernels");
+  check->footer(kCheckExamples);
+  add_positional(*check, "LOSS", "one of: " + CLI::detail::join(loss_names()));
+  add_flag(*check, "--list", "list losses, conventions, scenarios and checks");
+  add_check_case(*check);
+  add_check_files(*check);
+  add_check_criteria(*check);
+  add_common(*check);
+}
+
+void Syntax::add_check_case(CLI::App& check) {
+  add_value(check, "--pass", "LIST", "forward, backward, all (default)");
+  add_value(check, "--dtype", "LIST", "f32 (default), f64, f16, bf16, all");
+  for (const std::string& size : all_size_names()) {
+    const std::string option = "--" + std::string(field_of_size(size));
+    add_value(check, option, "LIST", "size " + size + " of the case");
+  }
+  add_value(check, "--block-n", "LIST", "threads of a block: multiples of 32 from 32 to 1024 (default 256)");
+  add_value(check, "--scenario", "LIST", "input distributions, or all");
+  add_value(check, "--seed", "S", "of the random inputs (default 1)");
+  add_value(check, "--convention", "LIST", "named choices of eps, alpha ..., or all");
+  add_value(check, "--backend", "NAME", "auto (default), cuda or host");
+  add_value(check, "--device", "I", "index of the GPU (default 0)");
+}
+
+void Syntax::add_check_files(CLI::App& check) {
+  for (const std::string& argument : all_file_arguments()) {
+    add_value(check, "--" + argument, "FILE",
+              "take " + argument + " from a file: .npy, or COCO JSON for boxes");
+  }
+  add_value(check, "--box-format", "FORMAT",
+            "of box arrays: cxcywh (default), xyxy or xywh (left-top corner and size)");
+  add_value(check, "--match", "RULE", "pair boxes by row (default) or by iou (same image and class)");
+}
+
+void Syntax::add_check_criteria(CLI::App& check) {
+  add_value(check, "--slack", "F", "factor on the certified bound (default 2)");
+  add_value(check, "--rtol", "X", "with --atol: replaces the bound by atol + rtol*|expected|");
+  add_value(check, "--atol", "Y", "see --rtol");
+  add_value(check, "--fd-samples", "K", "items compared with finite differences (default 256)");
+  add_value(check, "--skip", "LIST", "checks to leave out");
+  add_flag(check, "--allow-mistrusted", "a mistrusted result does not make the exit code 1");
+  add_value(check, "--json", "FILE",
+            "write results as JSON; - for standard output, then nothing else goes there");
+}
+
+void Syntax::add_kernels() {
+  CLI::App* kernels = add_command(app_, "kernels", "the built-in kernels: list, show ID, build");
+  add_common(*add_command(*kernels, "list", "ids of the built-in kernels"));
+  CLI::App* show = add_command(*kernels, "show", "one kernel; without a view its arguments and launch");
+  show->footer(
+      "Example:\n  lossgrad kernels show yolo_ciou_loss_backward__f32__256 --resources --arch sm_90");
+  add_positional(*show, "ID", "NAME__DTYPE__BLOCK[__CONVENTION]");
+  add_flag(*show, "--source", "the whole source");
+  add_flag(*show, "--entry-point", "the generated entry point alone");
+  add_flag(*show, "--ptx", "PTX, compiled for --arch (default sm_90)");
+  add_flag(*show, "--resources", "registers, memory and spills for each --arch");
+  add_value(*show, "--arch", "LIST", "architectures: sm_75, sm_90 ...");
+  CLI::App* build = add_command(*kernels, "build", "compile the built-in kernels into the cache");
+  add_value(*build, "--backend", "NAME", "auto (default), cuda or host");
+  add_value(*build, "--arch", "LIST", "cuda: compile for these architectures; needs no device");
+  for (CLI::App* command : {kernels, show, build}) add_common(*command);
+}
+
+void Syntax::reject_unknown(const CLI::App& command) const {
+  const std::vector<std::string> rest = command.remaining(false);
+  if (rest.empty()) return;
+  const std::string& first = rest.front();
+  const std::string where = command_.empty() ? "lossgrad" : "lossgrad " + command_;
+  if (first.starts_with("-") && first.size() > 1) {
+    throw Error(ErrorKind::usage, nearest_name_message("option", first.substr(0, first.find('=')),
+                                                       long_names(command), "see " + where + " --help"));
+  }
+  const std::vector<std::string> commands = command_names(command);
+  if (!commands.empty()) throw Error(ErrorKind::usage, unknown_name_message("command", first, commands));
+  throw Error(ErrorKind::usage, "unexpected argument '" + first + "' (see " + where + " --help)");
+}
+
+void Syntax::parse(const std::vector<std::string>& arguments) {
+  std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+  try {
+    app_.parse(std::move(reversed));
+  } catch (const CLI::CallForHelp&) {
+    help_wanted_ = true;
+    return;
+  } catch (const CLI::ParseError& error) {
+    throw Error(ErrorKind::usage, one_line(error));
+  }
+  const CLI::App* command = &app_;
+  reject_unknown(*command);
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    command_ += (command_.empty() ? "" : " ") + command->get_name();
+    reject_unknown(*command);
+  }
+}
+
+}  // namespace lossgrad::app

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/file_inputs.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "app/loss_options.hpp"
+#include "base/error.hpp"
+#include "report/number_text.hpp"
+
+namespace lossgrad::app {
+namespace {
+
+Dtype stored_dtype(const std::string& stored_type) { return parse_dtype(stored_type).value_or(Dtype::f32); }
+
+// Inputs and constants come from files together or not at all; dy may be left to the generator.
+std::vector<Argument> arguments_to_read(const Loss& loss, const CheckOptions& options) {
+  std::vector<Argument> wanted;
+  std::vector<std::string> missing;
+  const std::vector<Argument> arguments = file_arguments(loss);
+  for (const Argument& argument : arguments) {
+    if (options.files.contains(argument.name)) {
+      wanted.push_back(argument);
+    } else if (argument.role != ArgumentRole::upstream) {
+      missing.push_back("--" + argument.name);
+    }
+  }
+  for (const auto& [name, path] : options.files) {
+    const auto same = [&known = name](const Argument& argument) { return argument.name == known; };
+    if (std::none_of(arguments.begin(), arguments.end(), same)) {
+      throw Error(ErrorKind::usage, "--" + name + ": " + std::string(loss.name()) + " has no such argument");
+    }
+  }
+  if (!missing.empty()) {
+    throw Error(ErrorKind::usage, "--" + options.files.begin()->first + " needs " + missing.front() + " too");
+  }
+  return wanted;
+}
+
+// [count] boxes -> [4, count]
+std::vector<double> component_major(const std::vector<std::array<double, 4>>& boxes) {
+  std::vector<double> values(4 * boxes.size());
+  for (std::size_t i = 0; i < boxes.size(); ++i) {
+    for (std::size_t component = 0; component < 4; ++component)
+      values[component * boxes.size() + i] = boxes[i][component];
+  }
+  return values;
+}
+
+void add_note(FileInputs& inputs, std::int64_t count, const std::string& what) {
+  if (count != 0) inputs.notes.push_back(grouped(count) + " " + what);
+}
+
+void add_box_notes(FileInputs& inputs, const std::string& argument, const BoxList& list) {
+  const std::string of = argument + " boxes";
+  add_note(inputs, list.non_finite, of + " with a NaN or infinite component");
+  add_note(inputs, list.zero_size, of + " of zero width or height");
+  add_note(inputs, list.negative_size, of + " of negative width or height");
+}
+
+void read_boxes_of(FileInputs& inputs, const std::vector<Argument>& arguments, const CheckOptions& options,
+                   const FileReaders& readers) {
+  std::vector<BoxList> lists;
+  for (const Argument& argument : arguments) {
+    lists.push_back(readers.boxes(options.files.at(argument.name), {options.box_format}));
+    add_box_notes(inputs, argument.name, lists.back());
+  }
+  if (lists.size() != 2)
+    throw Error(ErrorKind::internal, "box arguments that are no pair cannot be read from files");
+  const BoxPairs pairs = pair_boxes(lists[0], lists[1], options.match.value_or(MatchRule::row));
+  add_note(inputs, pairs.unmatched_pred, arguments[0].name + " boxes without a partner left out");
+  add_note(inputs, pairs.unmatched_target, arguments[1].name + " boxes without a partner left out");
+  add_note(inputs, pairs.crowd, "crowd boxes left out");
+  inputs.values[arguments[0].name] = component_major(pairs.pred);
+  inputs.values[arguments[1].name] = component_major(pairs.target);
+  inputs.sizes["N"] = static_cast<std::int64_t>(pairs.pred.size());
+  // bf16 has no files; of the others the one with more digits holds the values of both.
+  const Dtype first = stored_dtype(lists[0].stored_type);
+  const Dtype second = stored_dtype(lists[1].stored_type);
+  inputs.dtype = format_of(first).precision >= format_of(second).precision ? first : second;
+}
+
+std::string shape_text(const std::vector<std::int64_t>& shape) {
+  std::string text = "[";
+  for (const std::int64_t length : shape) text += (text.size() == 1 ? "" : ", ") + std::to_string(length);
+  return text + "]";
+}
+
+std::string axes_text(const Argument& argument, const Sizes& sizes) {
+  std::string text = "[";
+  for (const std::string& axis : argument.axes) {
+    const auto known = sizes.find(axis);
+    text += (text.size() == 1 ? "" : ", ") + (known == sizes.end() ? axis : std::to_string(known->second));
+  }
+  return text + "]";
+}
+
+// A literal axis must agree, a named one agrees with what is known of it or makes it known.
+bool axis_fits(const std::string& axis, std::int64_t length, Sizes& sizes) {
+  std::int64_t number = 0;
+  const auto [end, code] = std::from_chars(axis.data(), axis.data() + axis.size(), number);
+  if (code == std::errc()) return end == axis.data() + axis.size() && number == length;
+  return sizes.emplace(axis, length).first->second == length;
+}
+
+void read_array_of(FileInputs& inputs, const Argument& argument, const std::string& path,
+                   const FileReaders& readers) {
+  Array array = readers.array(path);
+  const std::string expected = axes_text(argument, inputs.sizes);
+  bool fits = array.shape.size() == argument.axes.size();
+  for (std::size_t i = 0; fits && i < array.shape.size(); ++i) {
+    fits = axis_fits(argument.axes[i], array.shape[i], inputs.sizes);
+  }
+  if (!fits) {
+    throw Error(ErrorKind::data, path + ": found shape " + shape_text(array.shape) + ", expected " +
+                                     expected + " for --" + argument.name);
+  }
+  inputs.values[argument.name] = std::move(array.values);
+}
+
+}  // namespace
+
+FileInputs read_file_inputs(const Loss& loss, const CheckOptions& options, const FileReaders& readers) {
+  FileInputs inputs;
+  std::vector<Argument> boxes;
+  std::vector<Argument> arrays;
+  for (const Argument& argument : arguments_to_read(loss, options)) {
+    (is_box_argument(argument) ? boxes : arrays).push_back(argument);
+    inputs.files.emplace_back(argument.name, options.files.at(argument.name));
+  }
+  if (options.match == MatchRule::iou && !arrays.empty()) {
+    throw Error(ErrorKind::usage,
+                "--" + arrays.front().name + " cannot follow the order that --match iou gives");
+  }
+  if (!boxes.empty()) read_boxes_of(inputs, boxes, options, readers);
+  for (const Argument& argument : arrays)
+    read_array_of(inputs, argument, options.files.at(argument.name), readers);
+  return inputs;
+}
+
+std::map<std::string, std::vector<double>> rounded_inputs(const FileInputs& files, Dtype dtype,
+                                                          std::vector<std::string>& notes) {
+  std::map<std::string, std::vector<double>> rounded = files.values;
+  std::int64_t changed = 0;
+  std::int64_t overflowed = 0;
+  std::int64_t count = 0;
+  for (auto& [argument, values] : rounded) {
+    for (double& value : values) {
+      const double stored = round_to(dtype, value);
+      if (stored != value && !std::isnan(value)) (std::isinf(stored) ? overflowed : changed) += 1;
+      value = stored;
+    }
+    count += static_cast<std::int64_t>(values.size());
+  }
+  const std::string of_all = " of " + grouped(count) + " values ";
+  const std::string type(name(dtype));
+  if (changed != 0) notes.push_back(grouped(changed) + of_all + "changed by rounding to " + type);
+  if (overflowed != 0)
+    notes.push_back(grouped(overflowed) + of_all + "became infinite: too large for " + type);
+  return rounded;
+}
+
+}  // namespace lossgrad::app

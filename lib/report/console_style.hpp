@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace lossgrad {
+
+struct ConsoleStyle {
+  bool color = false;           // terminal sequences in the text
+  bool only_problems = false;   // leave out cases of which every check passed or was skipped
+  std::size_t worst_shown = 5;  // elements printed per result that did not pass
+};
+
+namespace terminal {
+inline constexpr std::string_view kReset = "\x1b[0m";
+inline constexpr std::string_view kBold = "\x1b[1m";
+inline constexpr std::string_view kDim = "\x1b[2m";
+inline constexpr std::string_view kGreen = "\x1b[32m";
+inline constexpr std::string_view kYellow = "\x1b[33m";
+inline constexpr std::string_view kRedBold = "\x1b[1;31m";
+}  // namespace terminal
+
+}  // namespace lossgrad

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// A progress bar on one line of a terminal. It appears only when the work takes longer than kDelay, is drawn
+// at most once per kInterval, and is gone when the object is.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <iosfwd>
+#include <string_view>
+
+namespace lossgrad {
+
+class ProgressBar {
+ public:
+  using Clock = std::chrono::steady_clock;
+  using Now = std::function<Clock::time_point()>;
+  static constexpr std::chrono::milliseconds kDelay{300};
+  static constexpr std::chrono::milliseconds kInterval{100};
+
+  // Nothing is ever written when not `enabled` (the stream is no terminal, or --quiet).
+  ProgressBar(std::ostream& out, bool enabled, Now now = Clock::now);
+  ~ProgressBar();
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+  ProgressBar(ProgressBar&&) = delete;
+  ProgressBar& operator=(ProgressBar&&) = delete;
+
+  void update(double fraction, std::string_view label);  // fraction of all work, 0..1
+  void erase();  // so that other text can be written; the next update draws again
+
+ private:
+  std::ostream& out_;
+  bool enabled_;
+  bool drawn_ = false;
+  Now now_;
+  Clock::time_point next_;
+};
+
+}  // namespace lossgrad

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/worst_text.hpp"
+
+#include <algorithm>
+
+#include "report/number_text.hpp"
+
+namespace lossgrad {
+namespace {
+
+std::string expected_text(const WorstElement& element) {
+  // NaN on both sides is one expected value too.
+  const bool kink = element.expected_low < element.expected_high;
+  if (!kink) return "expected " + shortest(element.expected_low);
+  return "expected " + shortest(element.expected_low) + " to " + shortest(element.expected_high) + " (kink)";
+}
+
+std::string values_text(const std::vector<double>& values) {
+  std::string text;
+  for (const double value : values) text += (text.empty() ? "" : ", ") + shortest(value);
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> worst_lines(const WorstElement& element) {
+  std::vector<std::string> lines;
+  lines.push_back(element.output + " item " + std::to_string(element.item) + " component " +
+                  std::to_string(element.component) + ": got " + shortest(element.got) + ", " +
+                  expected_text(element) + (element.note.empty() ? "" : "; " + element.note));
+  lines.push_back("  error " + scientific(element.abs_error) + ", bound " + scientific(element.bound) +
+                  ", usage " + usage_text(element.bound_usage) + ", " + ulp_text(element.ulp_error) + " ulp");
+  std::size_t width = 0;
+  for (const auto& [argument, values] : element.inputs) width = std::max(width, argument.size());
+  for (const auto& [argument, values] : element.inputs) {
+    lines.push_back("  " + argument + std::string(width - argument.size(), ' ') + " = " +
+                    values_text(values));
+  }
+  return lines;
+}
+
+}  // namespace lossgrad

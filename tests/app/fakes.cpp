@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fakes.hpp"
+
+#include <array>
+
+#include "base/error.hpp"
+#include "base/suggest.hpp"
+
+namespace lossgrad {
+namespace {
+
+using Arguments = std::vector<Argument>;
+using Role = ArgumentRole;
+
+Kernel make_kernel(const std::string& stem, const KernelOptions& options, std::string_view standard,
+                   Arguments arguments) {
+  if (options.block % 32 != 0)
+    throw Error(ErrorKind::usage, "block " + std::to_string(options.block) + " does not fit");
+  Kernel::Parts parts;
+  parts.name = stem + "_" + std::string(name(options.pass));
+  parts.pass = options.pass;
+  parts.dtype = options.dtype;
+  parts.constants = {{"block_n", options.block}};
+  if (options.convention != standard) parts.variants = {options.convention};
+  parts.kernel_source = "// body of " + parts.name;
+  parts.entry_point_source = "// entry point of " + parts.name;
+  parts.launch = {arguments.back().name, static_cast<std::uint32_t>(options.block),
+                  static_cast<std::uint32_t>(options.block)};
+  parts.arguments = std::move(arguments);
+  return Kernel(std::move(parts));
+}
+
+// Names and lists only: no engine under test evaluates it.
+class FakeLoss : public Loss {
+ public:
+  using Loss::generate;
+  [[nodiscard]] std::string_view summary() const override { return "a stand-in"; }
+  [[nodiscard]] std::span<const NamedChoice> conventions() const override { return conventions_; }
+  [[nodiscard]] std::span<const ScenarioInfo> scenarios() const override { return scenarios_; }
+  [[nodiscard]] std::string default_scenario() const override { return "mixed"; }
+  [[nodiscard]] std::span<const int> repeatability_blocks() const override { return {}; }
+  void generate(std::string_view, Dtype, std::uint64_t, Items&) const override {}
+  void evaluate(const ReferenceRequest&, const Items&, Reference&) const override {}
+  [[nodiscard]] GradientOracles oracles(std::string_view, const Items&, std::int64_t) const override {
+    return {};
+  }
+  [[nodiscard]] double value_at(std::string_view, const Items&, std::int64_t,
+                                std::span<const double>) const override {
+    return 0;
+  }
+  [[nodiscard]] double value_from_outputs(std::string_view, const ItemOutputs&,
+                                          const ItemOutputs&) const override {
+    return 0;
+  }
+
+ protected:
+  std::vector<NamedChoice> conventions_;
+  std::vector<ScenarioInfo> scenarios_ = {
+      {"typical", "as in COCO"}, {"touching", "shared edges"}, {"mixed", "all"}};
+};
+
+class FakeCiou : public FakeLoss {
+ public:
+  FakeCiou() { conventions_ = {{"yolo", "alpha carries a gradient"}, {"torchvision", "alpha is fixed"}}; }
+  [[nodiscard]] std::string_view name() const override { return "ciou"; }
+  [[nodiscard]] std::string item_name() const override { return "box"; }
+  [[nodiscard]] std::string item_size() const override { return "N"; }
+  [[nodiscard]] Sizes default_sizes() const override { return {{"N", 1024}}; }
+  [[nodiscard]] Kernel kernel(const KernelOptions& options) const override {
+    Arguments arguments = {{"pred", Role::input, {"4", "N"}}, {"target", Role::constant, {"4", "N"}}};
+    if (options.pass == Pass::forward) {
+      arguments.push_back({"loss", Role::output, {"N"}});
+    } else {
+      arguments.insert(arguments.begin(), {"dy", Role::upstream, {"N"}});
+      arguments.push_back({"d_pred", Role::gradient, {"4", "N"}});
+    }
+    arguments.push_back({"N", Role::size, {}});
+    return make_kernel("yolo_ciou_loss", options, "yolo", std::move(arguments));
+  }
+};
+
+class FakeCosine : public FakeLoss {
+ public:
+  FakeCosine() { conventions_ = {{"exact", "no eps"}}; }
+  [[nodiscard]] std::string_view name() const override { return "cosine"; }
+  [[nodiscard]] std::string item_name() const override { return "row"; }
+  [[nodiscard]] std::string item_size() const override { return "n_rows"; }
+  [[nodiscard]] Sizes default_sizes() const override { return {{"n_rows", 64}, {"n_dim", 512}}; }
+  [[nodiscard]] Kernel kernel(const KernelOptions& options) const override {
+    return make_kernel("cosine_embedding_loss", options, "exact",
+                       {{"x1", Role::input, {"n_rows", "n_dim"}},
+                        {"y", Role::constant, {"n_rows"}},
+                        {"loss", Role::output, {"n_rows"}},
+                        {"n_dim", Role::size, {}},
+                        {"n_rows", Role::size, {}}});
+  }
+};
+
+class FakeBackend : public Backend {
+ public:
+  explicit FakeBackend(BackendKind kind) : kind_(kind) { device_.name = "fake device"; }
+  [[nodiscard]] std::string_view name() const override {
+    return kind_ == BackendKind::cuda ? "cuda" : "host";
+  }
+  [[nodiscard]] const DeviceDescription& device() const override { return device_; }
+  std::shared_ptr<LoadedKernel> load(const Kernel&) override { return nullptr; }
+  std::vector<std::shared_ptr<LoadedKernel>> load_all(std::span<const Kernel>) override { return {}; }
+  std::shared_ptr<DeviceMemory> allocate(std::size_t) override { return nullptr; }
+  void upload(DeviceMemory&, std::size_t, std::span<const std::byte>) override {}
+  void download(const DeviceMemory&, std::size_t, std::span<std::byte>) override {}
+  void copy(DeviceMemory&, std::size_t, const DeviceMemory&, std::size_t, std::size_t) override {}
+  void fill(DeviceMemory&, std::size_t, std::size_t, std::span<const std::byte>) override {}
+  void launch(LoadedKernel&, const LaunchShape&, std::span<const LaunchArgument>,
+              const LaunchOptions&) override {}
+  void synchronize() override {}
+  double time_us(const std::function<void()>&) override { return 0; }
+
+ private:
+  BackendKind kind_;
+  DeviceDescription device_;
+};
+
+}  // namespace
+
+std::span<const Loss* const> all_losses() {
+  static const FakeCiou ciou;
+  static const FakeCosine cosine;
+  static const std::array<const Loss*, 2> losses = {&ciou, &cosine};
+  return losses;
+}
+
+const Loss& find_loss(std::string_view name) {
+  std::vector<std::string> known;
+  for (const Loss* loss : all_losses()) {
+    if (loss->name() == name) return *loss;
+    known.emplace_back(loss->name());
+  }
+  throw Error(ErrorKind::usage, unknown_name_message("loss", name, known));
+}
+
+const std::vector<CheckName>& check_names() {
+  static const std::vector<CheckName> names = {{"reference", "within the bound"},
+                                               {"guards", "nothing else written"}};
+  return names;
+}
+
+std::vector<CheckResult> check_case(const CheckRequest& request, Backend& backend, const Progress& progress) {
+  test::FakeEngine& engine = test::engine();
+  const std::size_t index = engine.requests.size();
+  engine.requests.push_back(request);
+  engine.during(index);
+  progress(0.5, "reference");
+  std::vector<CheckResult> results;
+  for (const Pass pass : request.passes) {
+    CheckResult result;
+    result.case_id.loss = request.loss->name();
+    result.case_id.pass = pass;
+    result.case_id.convention = request.convention;
+    result.case_id.dtype = request.dtype;
+    result.case_id.sizes = request.sizes;
+    result.case_id.scenario = request.scenario;
+    result.case_id.files = request.files;
+    result.case_id.seed = request.seed;
+    result.case_id.backend = backend.name();
+    result.check = "reference";
+    result.verdict = engine.verdict(index);
+    if (result.verdict != Verdict::passed) result.reason = "as the test wants it";
+    result.command = request.command;
+    results.push_back(std::move(result));
+  }
+  return results;
+}
+
+std::unique_ptr<Backend> open_backend(BackendKind kind, int device_index) {
+  if (kind == BackendKind::cuda && !test::engine().cuda_available)
+    throw Error(ErrorKind::device, "cuda: no driver");
+  if (device_index > 0) throw Error(ErrorKind::device, "no device " + std::to_string(device_index));
+  test::engine().opened.emplace_back(kind == BackendKind::cuda ? "cuda" : "host");
+  return std::make_unique<FakeBackend>(kind);
+}
+
+std::vector<BackendStatus> backend_statuses() {
+  const bool cuda = test::engine().cuda_available;
+  DeviceDescription device;
+  device.name = "fake device";
+  device.architecture = "sm_90";
+  device.multiprocessors = 132;
+  device.memory_bytes = std::int64_t{141} << 30;
+  device.driver_version = "13.0";
+  device.compiler = "NVRTC 13.0";
+  std::vector<DeviceDescription> devices;
+  if (cuda) devices.push_back(device);
+  return {{BackendKind::cuda, cuda, cuda ? "" : "no driver", devices}, {BackendKind::host, true, "", {}}};
+}
+
+KernelResources cuda_resources(const Kernel&, const std::string&) { return {40, 0, 0, 0, -1}; }
+
+std::string cuda_ptx(const Kernel& kernel, const std::string& architecture) {
+  return "// PTX of " + kernel.id() + " for " + architecture;
+}
+
+std::string_view name(BoxFormat format) {
+  switch (format) {
+    case BoxFormat::xyxy:
+      return "xyxy";
+    case BoxFormat::xywh:
+      return "xywh";
+    case BoxFormat::cxcywh:
+      return "cxcywh";
+  }
+  return "?";
+}
+
+BoxPairs pair_boxes(const BoxList& pred, const BoxList& target, MatchRule rule, double) {
+  if (rule == MatchRule::row && pred.boxes.size() != target.boxes.size()) {
+    throw Error(ErrorKind::data, pred.source + ": counts differ");
+  }
+  BoxPairs pairs;
+  const std::size_t count = std::min(pred.boxes.size(), target.boxes.size());
+  pairs.pred.assign(pred.boxes.begin(), pred.boxes.begin() + static_cast<std::ptrdiff_t>(count));
+  pairs.target.assign(target.boxes.begin(), target.boxes.begin() + static_cast<std::ptrdiff_t>(count));
+  pairs.unmatched_pred = static_cast<std::int64_t>(pred.boxes.size() - count);
+  return pairs;
+}
+
+namespace test {
+namespace {
+
+BoxList boxes_of(const std::filesystem::path& path) {
+  BoxList list;
+  list.source = path;
+  list.stored_type = path.extension() == ".json" ? "json" : path.extension().string().substr(1);
+  if (path.stem() == "missing") throw Error(ErrorKind::data, path.string() + ": no such file");
+  const std::size_t count = path.stem() == "none" ? 0 : (path.stem() == "five" ? 5 : 3);
+  for (std::size_t i = 0; i < count; ++i) list.boxes.push_back({static_cast<double>(i), 0.1, 1e6, 0.5});
+  list.zero_size = path.stem() == "five" ? 2 : 0;
+  return list;
+}
+
+Array array_of(const std::filesystem::path& path) {
+  Array array;
+  array.source = path;
+  array.stored_type = "f32";
+  if (path.stem() == "matrix") {
+    array.shape = {2, 3};
+    array.values.assign(6, 1.0);
+  } else {
+    array.shape = {path.stem() == "two" ? 2 : 3};
+    array.values.assign(static_cast<std::size_t>(array.shape[0]), 0.25);
+  }
+  return array;
+}
+
+}  // namespace
+
+FakeEngine& engine() {
+  static FakeEngine instance;
+  return instance;
+}
+
+app::FileReaders fake_readers() {
+  return {[](const std::filesystem::path& path, const BoxReadOptions&) { return boxes_of(path); }, array_of};
+}
+
+}  // namespace test
+}  // namespace lossgrad

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Results of real runs: streams, exit codes, JSON, colours, interrupts. Second argument: the JSON Schema."""
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import jsonschema
+
+from cli_case import PROGRAM, CliCase, main
+
+SCHEMA = json.load(open(sys.argv[2], encoding="utf-8")) if len(sys.argv) > 2 else {}
+FAST = ("check", "ciou", "--backend", "host", "--n", "100")
+
+
+class Results(CliCase):
+    def test_passes(self):
+        result = self.run_program(*FAST)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn("ciou f32  n 100  scenario mixed  seed 1  convention yolo  backend host", result.stdout)
+        self.assertRegex(result.stdout, r"\n\d+ checks: \d+ passed in [\d.]+ s\n$")
+        self.assertNotIn("\x1b", result.stdout)
+        self.assert_no_files()
+
+    def test_json_alone_on_standard_output(self):
+        result = self.run_program(*FAST, "--json", "-")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        document = json.loads(result.stdout)
+        jsonschema.Draft7Validator(SCHEMA).validate(document)
+        self.assertTrue(document["complete"])
+        self.assertEqual(document["checks"][0]["n"], 100)
+
+    def test_json_file_of_several_cases(self):
+        result = self.run_program(*FAST, "--dtype", "f32,f16", "--scenario", "typical,far", "--json", "run.json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        document = self.load_json("run.json")
+        jsonschema.Draft7Validator(SCHEMA).validate(document)
+        cases = {(check["dtype"], check["scenario"]) for check in document["checks"]}
+        self.assertEqual(cases, {(d, s) for d in ("f32", "f16") for s in ("typical", "far")})
+        self.assert_no_files("run.json")
+
+    def test_repeat_command_repeats(self):
+        self.run_program(*FAST, "--dtype", "f16", "--seed", "7", "--json", "one.json")
+        command = self.load_json("one.json")["checks"][0]["command"].split()
+        self.assertEqual(command[0], "lossgrad")
+        again = self.run_program(*command[1:], "--json", "two.json")
+        self.assertEqual(again.returncode, 0, again.stderr)
+
+        def without_time(name):
+            checks = self.load_json(name)["checks"]
+            for check in checks:
+                del check["seconds"]
+            return checks
+        self.assertEqual(without_time("one.json"), without_time("two.json"))
+
+    def test_nothing_checked_is_not_a_pass(self):
+        result = self.run_program("check", "ciou", "--backend", "host", "--n", "0")
+        self.assertEqual(result.returncode, 1)
+        checks = "oracles,reference,own_saved,self_consistency,guards,repeatability"
+        result = self.run_program(*FAST, "--skip", checks)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("skipped", result.stdout)
+
+    def test_impossible_tolerance_fails(self):
+        result = self.run_program(*FAST, "--rtol", "1e-30", "--atol", "0", "--json", "run.json")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("failed", result.stdout)
+        self.assertIn("repeat: lossgrad check ciou", result.stdout)
+        jsonschema.Draft7Validator(SCHEMA).validate(self.load_json("run.json"))
+
+    def test_colour(self):
+        self.assertIn("\x1b[32m", self.run_program(*FAST, "--color", "always").stdout)
+        self.assertNotIn("\x1b", self.run_program(*FAST, "--color", "never").stdout)
+
+    def test_quiet(self):
+        result = self.run_program(*FAST, "-q")
+        self.assertEqual(len(result.stdout.splitlines()), 1)
+
+    def test_no_cuda_device(self):
+        if "cuda: available" in self.run_program("devices").stdout:
+            self.skipTest("this machine has a CUDA device")
+        self.assert_error(self.run_program("check", "ciou", "--backend", "cuda", "--n", "10"), 5, "cuda")
+
+    def test_unwritable_output(self):
+        self.assert_error(self.run_program(*FAST, "--json", "no/such/folder/run.json"), 3, "--json")
+        self.assert_error(self.run_program(*FAST, "--json", "."), 3, "folder")
+        result = self.run_program(*FAST, "--json", "/dev/full")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("/dev/full", result.stderr)
+        self.assertTrue(os.path.exists("/dev/full") and not os.path.isfile("/dev/full"))
+        self.assert_no_files()
+
+    def test_full_standard_output(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            result = self.run_program(*FAST, stdout=full)
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("standard output", result.stderr)
+
+    def test_interrupt_keeps_results(self):
+        arguments = [PROGRAM, "check", "ciou", "--backend", "host", "--n", "1,30M", "--json", "run.json"]
+        # Ctrl-C works here although the test itself may run with interrupts ignored.
+        with subprocess.Popen(arguments, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as process:
+            deadline = time.monotonic() + 120
+            while not os.path.exists(self.path("run.json")) and time.monotonic() < deadline:
+                time.sleep(0.02)
+            process.send_signal(signal.SIGINT)
+            try:
+                out, _ = process.communicate(timeout=120)
+            finally:
+                process.kill()
+        self.assertEqual(process.returncode, 130)
+        self.assertIn("stopped early", out)
+        document = self.load_json("run.json")
+        jsonschema.Draft7Validator(SCHEMA).validate(document)
+        self.assertFalse(document["complete"])
+        self.assertTrue(document["checks"])
+        self.assert_no_files("run.json")
+
+
+if __name__ == "__main__":
+    main()
