@@ -2,9 +2,9 @@
 // Small kernels for tests of the host backend: from text to results in one call.
 #pragma once
 
-#include <cstring>
-#include <map>
+#include <cstdlib>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,7 +23,10 @@ inline Kernel make_kernel(const std::string& name, std::string source) {
 }
 
 inline Backend& host_backend() {
-  static const std::unique_ptr<Backend> backend = open_host_backend();
+  static const std::unique_ptr<Backend> backend = [] {
+    ::setenv("XDG_CACHE_HOME", LOSSGRAD_TEST_CACHE, 1);
+    return open_host_backend();
+  }();
   return *backend;
 }
 
