@@ -10,8 +10,8 @@
 #include "base/error.hpp"
 #include "device/host/compiler.hpp"
 #include "device/host/host_module.hpp"
-#include "device/host/source_text.hpp"
 #include "device/host/temporary_folder.hpp"
+#include "device/host/tokens.hpp"
 #include "host_kernels.hpp"
 
 namespace lossgrad::test {

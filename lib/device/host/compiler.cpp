@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdlib>
 #include <fstream>
-#include <regex>
 #include <sstream>
 
 #include <sys/utsname.h>
@@ -13,6 +12,7 @@
 #include "base/error.hpp"
 #include "device/host/process.hpp"
 #include "device/host/source_text.hpp"
+#include "device/host/tokens.hpp"
 
 namespace lossgrad::host {
 namespace {
@@ -100,11 +100,11 @@ std::string first_error(const std::string& output, const fs::path& folder) {
 
 // Constructs that no C++ compiler can translate get a line of their own.
 std::string unsupported_construct(const Kernel& kernel) {
-  static const std::regex assembly(R"(\basm\b|\b__asm__\b)");
-  static const std::regex groups(R"(\bcooperative_groups\b)");
   const std::string code = without_comments_and_strings(kernel.source());
-  if (std::regex_search(code, assembly)) return "inline PTX (asm) cannot run on the CPU";
-  if (std::regex_search(code, groups)) return "cooperative groups are not available on the host backend";
+  for (const Token& token : tokens_of(code)) {
+    if (token.text == "asm" || token.text == "__asm__") return "inline PTX (asm) cannot run on the CPU";
+    if (token.text == "cooperative_groups") return "cooperative groups are not available on the host backend";
+  }
   if (code.find("<<<") != std::string::npos)
     return "kernels that launch kernels cannot run on the host backend";
   return {};
