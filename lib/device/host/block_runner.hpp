@@ -51,8 +51,8 @@ class BlockRunner {
     std::uint32_t ready = 0;
     std::uint32_t waiting = 0;      // at a warp operation
     std::uint32_t active_mask = 0;  // of those, at __activemask
-    std::array<lossgrad_cuda::WarpRequest, lossgrad_cuda::kWarpSize> requests;
-    std::array<std::uint64_t, lossgrad_cuda::kWarpSize> results;
+    std::array<lossgrad_cuda::WarpRequest, lossgrad_cuda::kWarpSize> requests{};
+    std::array<std::uint64_t, lossgrad_cuda::kWarpSize> results{};
   };
 
   BlockRunner();

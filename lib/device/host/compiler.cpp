@@ -138,7 +138,7 @@ BuildTarget Compiler::target() const {
 fs::path Compiler::compile(const Kernel& kernel, const fs::path& folder) const {
   for (const SourceFile& file : cuda_headers()) write_file(folder / file.name, file.text);
   const fs::path source = folder / "kernel.cpp";
-  const fs::path object = folder / "kernel.so";
+  fs::path object = folder / "kernel.so";
   write_file(source, translation_unit(kernel));
   std::vector<std::string> words = command_;
   words.insert(words.end(), kOptions.begin(), kOptions.end());
