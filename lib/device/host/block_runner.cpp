@@ -10,6 +10,9 @@
 #include "base/error.hpp"
 #include "device/host/warp_operation.hpp"
 
+// On the way from one thread to the next: a call less is a cache line of stack less per thread.
+#define LOSSGRAD_HOT [[gnu::always_inline]] inline
+
 namespace lossgrad::host {
 namespace {
 
@@ -19,13 +22,10 @@ using lossgrad_cuda::kWarpSize;
 using lossgrad_cuda::WarpOperation;
 using lossgrad_cuda::WarpRequest;
 
+constexpr std::uint32_t kNobody = ~0u;
 constexpr std::size_t kSignalStackBytes = std::size_t{64} << 10;
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kOwnsFaultHandler = false;  // the sanitizer reports faults itself
-#else
-constexpr bool kOwnsFaultHandler = true;
-#endif
+constexpr bool kOwnsFaultHandler = !kUnderAddressSanitizer;  // the sanitizer reports faults itself
 
 // initial-exec: the same distance from the thread pointer in every thread.
 __attribute__((tls_model("initial-exec"))) constinit thread_local Context running_context{};
@@ -123,14 +123,6 @@ void BlockRunner::fiber_main(boost::context::detail::transfer_t transfer) {
   }
 }
 
-int BlockRunner::on_barrier(Context* context, BarrierKind kind, int predicate) {
-  return static_cast<BlockRunner*>(context->runtime)->wait_at_barrier(kind, predicate);
-}
-
-std::uint64_t BlockRunner::on_warp(Context* context, const WarpRequest* request) {
-  return static_cast<BlockRunner*>(context->runtime)->wait_in_warp(*request);
-}
-
 void BlockRunner::set_up_threads(const lossgrad_cuda::Index3& dim) {
   threads_ = dim.x * dim.y * dim.z;
   dim_ = dim;
@@ -167,7 +159,7 @@ void BlockRunner::start_block(const BlockTask& task) {
 
 void BlockRunner::run(const BlockTask& task) {
   start_block(task);
-  current_ = *pick();
+  current_ = pick();
   running_context.thread = fibers_[current_].thread;
   switch_fiber(main_, fibers_[current_]);
   running_context.runtime = nullptr;
@@ -200,7 +192,71 @@ void BlockRunner::throw_outcome(const BlockTask& task) {
                                      " at a warp operation");
 }
 
-int BlockRunner::wait_at_barrier(BarrierKind kind, int predicate) {
+LOSSGRAD_HOT std::uint32_t BlockRunner::pick_in_turn() const {
+  const std::uint32_t lane = current_ % kWarpSize;
+  std::uint32_t w = current_ / kWarpSize;
+  const std::uint32_t later = lane == kWarpSize - 1 ? 0 : warps_[w].ready >> (lane + 1) << (lane + 1);
+  if (later != 0) return w * kWarpSize + static_cast<std::uint32_t>(std::countr_zero(later));
+  const auto count = static_cast<std::uint32_t>(warps_.size());
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (++w == count) w = 0;
+    if (warps_[w].ready != 0)
+      return w * kWarpSize + static_cast<std::uint32_t>(std::countr_zero(warps_[w].ready));
+  }
+  return kNobody;
+}
+
+std::uint32_t BlockRunner::pick_greedy() const {
+  const Schedule& schedule = task_->schedule;
+  for (const std::uint32_t w : schedule.warp_order) {
+    if (warps_[w].ready == 0) continue;
+    const std::uint32_t turned = std::rotr(warps_[w].ready, static_cast<int>(schedule.first_lane));
+    const int nth = schedule.descending ? 31 - std::countl_zero(turned) : std::countr_zero(turned);
+    return w * kWarpSize + (static_cast<std::uint32_t>(nth) + schedule.first_lane) % kWarpSize;
+  }
+  return kNobody;
+}
+
+std::uint32_t BlockRunner::pick_random() {
+  const auto count = static_cast<std::uint32_t>(warps_.size());
+  std::uint32_t w = random_.below(count);
+  for (std::uint32_t i = 0; i < count; ++i, w = w + 1 == count ? 0 : w + 1) {
+    if (warps_[w].ready == 0) continue;
+    const std::uint32_t first = random_.below(kWarpSize);
+    const std::uint32_t turned = std::rotr(warps_[w].ready, static_cast<int>(first));
+    return w * kWarpSize + (static_cast<std::uint32_t>(std::countr_zero(turned)) + first) % kWarpSize;
+  }
+  return kNobody;
+}
+
+LOSSGRAD_HOT std::uint32_t BlockRunner::pick() {
+  switch (task_->schedule.rule) {
+    case PickRule::greedy:
+      return pick_greedy();
+    case PickRule::random:
+      return pick_random();
+    default:
+      return pick_in_turn();
+  }
+}
+
+// Hands over to the next thread; returns when this one may go on.
+LOSSGRAD_HOT void BlockRunner::give_way() {
+  Warp& warp = warps_[current_ / kWarpSize];
+  // __activemask: the lanes that come together before all others of their warp wait or have ended.
+  if (warp.ready == 0 && warp.active_mask != 0) complete(warp, warp.active_mask);
+  const std::uint32_t next = pick();
+  if (next == kNobody) [[unlikely]] {
+    leave_block(alive_ == 0 ? Outcome::done : Outcome::stuck);
+    return;
+  }
+  const std::uint32_t from = std::exchange(current_, next);
+  if (from == next && (warp.alive >> from % kWarpSize & 1u) != 0) return;
+  running_context.thread = fibers_[next].thread;
+  switch_fiber(fibers_[from], fibers_[next]);
+}
+
+LOSSGRAD_HOT int BlockRunner::wait_at_barrier(BarrierKind kind, int predicate) {
   warps_[current_ / kWarpSize].ready &= ~(1u << current_ % kWarpSize);
   ++arrived_;
   true_predicates_ += predicate != 0 ? 1 : 0;
@@ -276,73 +332,17 @@ void BlockRunner::end_thread() {
   give_way();
 }
 
-// Hands over to the next thread; returns when this one may go on.
-void BlockRunner::give_way() {
-  Warp& warp = warps_[current_ / kWarpSize];
-  // __activemask: the lanes that come together before all others of their warp wait or have ended.
-  if (warp.ready == 0 && warp.active_mask != 0) complete(warp, warp.active_mask);
-  const std::optional<std::uint32_t> next = pick();
-  if (!next) {
-    leave_block(alive_ == 0 ? Outcome::done : Outcome::stuck);
-    return;
-  }
-  const std::uint32_t from = std::exchange(current_, *next);
-  if (from == *next && (warp.alive >> from % kWarpSize & 1u) != 0) return;
-  running_context.thread = fibers_[*next].thread;
-  switch_fiber(fibers_[from], fibers_[*next]);
-}
-
 void BlockRunner::leave_block(Outcome outcome) {
   outcome_ = outcome;
   switch_fiber(fibers_[current_], main_);
 }
 
-std::optional<std::uint32_t> BlockRunner::pick() {
-  switch (task_->schedule.rule) {
-    case PickRule::greedy:
-      return pick_greedy();
-    case PickRule::random:
-      return pick_random();
-    default:
-      return pick_in_turn();
-  }
+int BlockRunner::on_barrier(Context* context, BarrierKind kind, int predicate) {
+  return static_cast<BlockRunner*>(context->runtime)->wait_at_barrier(kind, predicate);
 }
 
-std::optional<std::uint32_t> BlockRunner::pick_in_turn() const {
-  const std::uint32_t lane = current_ % kWarpSize;
-  std::uint32_t w = current_ / kWarpSize;
-  const std::uint32_t later = lane == kWarpSize - 1 ? 0 : warps_[w].ready >> (lane + 1) << (lane + 1);
-  if (later != 0) return w * kWarpSize + static_cast<std::uint32_t>(std::countr_zero(later));
-  const auto count = static_cast<std::uint32_t>(warps_.size());
-  for (std::uint32_t i = 0; i < count; ++i) {
-    if (++w == count) w = 0;
-    if (warps_[w].ready != 0)
-      return w * kWarpSize + static_cast<std::uint32_t>(std::countr_zero(warps_[w].ready));
-  }
-  return std::nullopt;
-}
-
-std::optional<std::uint32_t> BlockRunner::pick_greedy() const {
-  const Schedule& schedule = task_->schedule;
-  for (const std::uint32_t w : schedule.warp_order) {
-    if (warps_[w].ready == 0) continue;
-    const std::uint32_t turned = std::rotr(warps_[w].ready, static_cast<int>(schedule.first_lane));
-    const int nth = schedule.descending ? 31 - std::countl_zero(turned) : std::countr_zero(turned);
-    return w * kWarpSize + (static_cast<std::uint32_t>(nth) + schedule.first_lane) % kWarpSize;
-  }
-  return std::nullopt;
-}
-
-std::optional<std::uint32_t> BlockRunner::pick_random() {
-  const auto count = static_cast<std::uint32_t>(warps_.size());
-  std::uint32_t w = random_.below(count);
-  for (std::uint32_t i = 0; i < count; ++i, w = w + 1 == count ? 0 : w + 1) {
-    if (warps_[w].ready == 0) continue;
-    const std::uint32_t first = random_.below(kWarpSize);
-    const std::uint32_t turned = std::rotr(warps_[w].ready, static_cast<int>(first));
-    return w * kWarpSize + (static_cast<std::uint32_t>(std::countr_zero(turned)) + first) % kWarpSize;
-  }
-  return std::nullopt;
+std::uint64_t BlockRunner::on_warp(Context* context, const WarpRequest* request) {
+  return static_cast<BlockRunner*>(context->runtime)->wait_in_warp(*request);
 }
 
 }  // namespace lossgrad::host

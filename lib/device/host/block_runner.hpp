@@ -7,7 +7,6 @@
 #include <array>
 #include <cstdint>
 #include <exception>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,8 +51,8 @@ class BlockRunner {
     std::uint32_t ready = 0;
     std::uint32_t waiting = 0;      // at a warp operation
     std::uint32_t active_mask = 0;  // of those, at __activemask
-    std::array<lossgrad_cuda::WarpRequest, lossgrad_cuda::kWarpSize> requests;
-    std::array<std::uint64_t, lossgrad_cuda::kWarpSize> results;
+    std::array<lossgrad_cuda::WarpRequest, lossgrad_cuda::kWarpSize> requests{};
+    std::array<std::uint64_t, lossgrad_cuda::kWarpSize> results{};
   };
 
   BlockRunner();
@@ -78,11 +77,11 @@ class BlockRunner {
   void give_way();
   void leave_block(Outcome outcome);
 
-  // The thread to run next, or nothing when none can.
-  std::optional<std::uint32_t> pick();
-  std::optional<std::uint32_t> pick_in_turn() const;
-  std::optional<std::uint32_t> pick_greedy() const;
-  std::optional<std::uint32_t> pick_random();
+  // The thread to run next, or kNobody when none can.
+  std::uint32_t pick();
+  std::uint32_t pick_in_turn() const;
+  std::uint32_t pick_greedy() const;
+  std::uint32_t pick_random();
 
   FiberPool fibers_;
   Fiber main_;

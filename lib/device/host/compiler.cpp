@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdlib>
 #include <fstream>
-#include <regex>
 #include <sstream>
 
 #include <sys/utsname.h>
@@ -13,6 +12,7 @@
 #include "base/error.hpp"
 #include "device/host/process.hpp"
 #include "device/host/source_text.hpp"
+#include "device/host/tokens.hpp"
 
 namespace lossgrad::host {
 namespace {
@@ -100,11 +100,11 @@ std::string first_error(const std::string& output, const fs::path& folder) {
 
 // Constructs that no C++ compiler can translate get a line of their own.
 std::string unsupported_construct(const Kernel& kernel) {
-  static const std::regex assembly(R"(\basm\b|\b__asm__\b)");
-  static const std::regex groups(R"(\bcooperative_groups\b)");
   const std::string code = without_comments_and_strings(kernel.source());
-  if (std::regex_search(code, assembly)) return "inline PTX (asm) cannot run on the CPU";
-  if (std::regex_search(code, groups)) return "cooperative groups are not available on the host backend";
+  for (const Token& token : tokens_of(code)) {
+    if (token.text == "asm" || token.text == "__asm__") return "inline PTX (asm) cannot run on the CPU";
+    if (token.text == "cooperative_groups") return "cooperative groups are not available on the host backend";
+  }
   if (code.find("<<<") != std::string::npos)
     return "kernels that launch kernels cannot run on the host backend";
   return {};
@@ -138,7 +138,7 @@ BuildTarget Compiler::target() const {
 fs::path Compiler::compile(const Kernel& kernel, const fs::path& folder) const {
   for (const SourceFile& file : cuda_headers()) write_file(folder / file.name, file.text);
   const fs::path source = folder / "kernel.cpp";
-  const fs::path object = folder / "kernel.so";
+  fs::path object = folder / "kernel.so";
   write_file(source, translation_unit(kernel));
   std::vector<std::string> words = command_;
   words.insert(words.end(), kOptions.begin(), kOptions.end());

@@ -9,13 +9,6 @@
 
 #include "base/error.hpp"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define LOSSGRAD_ADDRESS_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define LOSSGRAD_ADDRESS_SANITIZER 1
-#endif
-#endif
 #ifdef LOSSGRAD_ADDRESS_SANITIZER
 #include <pthread.h>
 #include <sanitizer/asan_interface.h>
@@ -38,9 +31,11 @@ std::size_t page_bytes() {
 // sets.
 std::size_t colour(std::size_t index) { return index * 320 % 3840; }
 
+}  // namespace
+
 #ifdef LOSSGRAD_ADDRESS_SANITIZER
 // The sanitizer must know which stack is in use. A fiber that stands for an OS thread learns its bounds here.
-void find_own_stack(Fiber& fiber) {
+static void find_own_stack(Fiber& fiber) {
   if (fiber.stack_begin != nullptr) return;
   pthread_attr_t attributes;
   pthread_getattr_np(pthread_self(), &attributes);
@@ -59,24 +54,15 @@ void announce_switch(Fiber& from, Fiber& to) {
 void announce_arrival(void* sanitizer_stack) {
   __sanitizer_finish_switch_fiber(sanitizer_stack, nullptr, nullptr);
 }
-void forget_frames(const Fiber& fiber) {
+static void forget_frames(const Fiber& fiber) {
   __asan_unpoison_memory_region(fiber.stack_begin,
                                 static_cast<std::size_t>(fiber.stack_end - fiber.stack_begin));
 }
 #else
 void announce_switch(Fiber& /*from*/, Fiber& /*to*/) {}
 void announce_arrival(void* /*sanitizer_stack*/) {}
-void forget_frames(const Fiber& /*fiber*/) {}
+static void forget_frames(const Fiber& /*fiber*/) {}
 #endif
-
-}  // namespace
-
-void switch_fiber(Fiber& from, Fiber& to) {
-  announce_switch(from, to);
-  const transfer_t transfer = jump_fcontext(to.context, &from);
-  announce_arrival(from.sanitizer_stack);
-  if (transfer.data != nullptr) static_cast<Fiber*>(transfer.data)->context = transfer.fctx;
-}
 
 void enter_fiber(transfer_t transfer) {
   announce_arrival(nullptr);

@@ -5,14 +5,27 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
 #include <vector>
 
 #include <boost/context/detail/fcontext.hpp>
 
 #include "device/host/cuda/context.hpp"
 
+#if defined(__SANITIZE_ADDRESS__)
+#define LOSSGRAD_ADDRESS_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define LOSSGRAD_ADDRESS_SANITIZER 1
+#endif
+#endif
+
 namespace lossgrad::host {
+
+#ifdef LOSSGRAD_ADDRESS_SANITIZER
+inline constexpr bool kUnderAddressSanitizer = true;
+#else
+inline constexpr bool kUnderAddressSanitizer = false;
+#endif
 
 using FiberEntry = void (*)(boost::context::detail::transfer_t);
 
@@ -24,8 +37,18 @@ struct Fiber {
   void* sanitizer_stack = nullptr;
 };
 
+// The address sanitizer must know which stack is in use; empty in other builds.
+void announce_switch(Fiber& from, Fiber& to);
+void announce_arrival(void* sanitizer_stack);
+
 // Leaves `from` and goes on in `to`; returns when somebody switches back to `from`.
-void switch_fiber(Fiber& from, Fiber& to);
+inline void switch_fiber(Fiber& from, Fiber& to) {
+  if (kUnderAddressSanitizer) announce_switch(from, to);
+  const boost::context::detail::transfer_t transfer =
+      boost::context::detail::jump_fcontext(to.context, &from);
+  if (kUnderAddressSanitizer) announce_arrival(from.sanitizer_stack);
+  if (transfer.data != nullptr) static_cast<Fiber*>(transfer.data)->context = transfer.fctx;
+}
 // The first thing a new fiber does with its argument: keeps where the other side goes on.
 void enter_fiber(boost::context::detail::transfer_t transfer);
 // From a signal handler: leaves the running fiber for good.
@@ -33,16 +56,18 @@ void enter_fiber(boost::context::detail::transfer_t transfer);
 
 class FiberPool {
  public:
+  static constexpr std::size_t kMaxFibers = 1024;
   static constexpr std::size_t kStackBytes = std::size_t{128} << 10;
 
-  explicit FiberPool(FiberEntry entry) : entry_(entry) {}
+  explicit FiberPool(FiberEntry entry) : entry_(entry) { fibers_.reserve(kMaxFibers); }
   ~FiberPool();
   FiberPool(const FiberPool&) = delete;
   FiberPool& operator=(const FiberPool&) = delete;
   FiberPool(FiberPool&&) = delete;
   FiberPool& operator=(FiberPool&&) = delete;
 
-  // At least `count` fibers. Throws ErrorKind::device when there is no memory for their stacks.
+  // At least `count` fibers, at most kMaxFibers; references stay valid. Throws ErrorKind::device when there
+  // is no memory for their stacks.
   void grow(std::size_t count);
   [[nodiscard]] Fiber& operator[](std::size_t index) { return fibers_[index]; }
   // Gives up whatever the fiber does and lets it start anew.
@@ -56,7 +81,7 @@ class FiberPool {
     std::size_t bytes;
   };
   FiberEntry entry_;
-  std::deque<Fiber> fibers_;
+  std::vector<Fiber> fibers_;
   std::vector<Region> regions_;
 };
 

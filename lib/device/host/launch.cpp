@@ -72,7 +72,7 @@ struct Launch {
   const std::string& kernel_id;
   const HostModule& module;
   const LaunchShape& shape;
-  void* const* arguments;
+  void* const* arguments = nullptr;
   Schedule schedule;
 };
 
@@ -175,6 +175,7 @@ void launch_kernel(const std::string& kernel_id, const HostModule& module, const
   require_valid(kernel_id, shape);
   std::vector<LaunchArgument> values(arguments.begin(), arguments.end());
   std::vector<void*> addresses;
+  addresses.reserve(values.size());
   for (LaunchArgument& value : values) {
     addresses.push_back(std::visit([](auto& held) { return static_cast<void*>(&held); }, value));
   }

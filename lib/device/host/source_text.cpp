@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <regex>
+#include <optional>
 
 #include "base/content_hash.hpp"
+#include "device/host/tokens.hpp"
 #include "embedded/host_cuda_text.hpp"
 
 namespace lossgrad::host {
@@ -18,80 +18,117 @@ constexpr std::string_view kStandIn = "#pragma once\n#include \"cuda_on_cpu.hpp\
 constexpr std::array<std::string_view, 8> kLightHeaders = {"stdint.h", "cstdint", "stddef.h", "cstddef",
                                                            "limits.h", "climits", "float.h",  "cfloat"};
 
-void blank(std::string& text, std::size_t begin, std::size_t end) {
-  for (std::size_t i = begin; i < std::min(end, text.size()); ++i) {
-    if (text[i] != '\n') text[i] = ' ';
-  }
+bool is_light(std::string_view header) {
+  return std::find(kLightHeaders.begin(), kLightHeaders.end(), header) != kLightHeaders.end() ||
+         std::any_of(cuda_headers().begin(), cuda_headers().end(),
+                     [&](const SourceFile& file) { return file.name == header; });
 }
 
-std::size_t end_of_quoted(std::string_view text, std::size_t begin) {
-  for (std::size_t i = begin + 1; i < text.size(); ++i) {
-    if (text[i] == '\\') {
-      ++i;
-    } else if (text[i] == text[begin] || text[i] == '\n') {
-      return i + 1;
-    }
-  }
-  return text.size();
-}
-
-// 1'000: not the beginning of a character constant.
-bool is_digit_separator(std::string_view text, std::size_t at) {
-  return text[at] == '\'' && at > 0 && std::isalnum(static_cast<unsigned char>(text[at - 1])) != 0;
-}
-
-bool includes_standard_headers(const std::string& text) {
-  static const std::regex include(R"((?:^|\n)[ \t]*#[ \t]*include[ \t]*<([^>\n]+)>)");
-  for (std::sregex_iterator it(text.begin(), text.end(), include), end; it != end; ++it) {
-    const std::string name = (*it)[1];
-    const bool is_light = std::find(kLightHeaders.begin(), kLightHeaders.end(), name) != kLightHeaders.end();
-    const bool is_ours = std::any_of(cuda_headers().begin(), cuda_headers().end(),
-                                     [&](const SourceFile& file) { return file.name == name; });
-    if (!is_light && !is_ours) return true;
+bool includes_standard_headers(std::string_view code, const std::vector<Token>& tokens) {
+  for (std::size_t i = 0; i + 3 < tokens.size(); ++i) {
+    if (tokens[i].text != "#" || tokens[i + 1].text != "include" || tokens[i + 2].text != "<") continue;
+    const std::size_t begin = tokens[i + 2].end();
+    const std::size_t end = std::min(code.find('>', begin), code.size());
+    if (!is_light(code.substr(begin, end - begin))) return true;
   }
   return false;
 }
 
-// Whether the position is outside of every function: all braces around it open namespaces or linkage blocks.
-bool is_at_namespace_scope(const std::string& code, std::size_t position) {
-  std::vector<bool> is_namespace;
-  std::size_t statement = 0;
-  for (std::size_t i = 0; i < position; ++i) {
-    if (code[i] == '{') {
-      const std::string_view before = std::string_view(code).substr(statement, i - statement);
-      const bool declares = before.find('(') != std::string_view::npos;
-      is_namespace.push_back(!declares && (before.find("namespace") != std::string_view::npos ||
-                                           before.find("extern") != std::string_view::npos));
-    } else if (code[i] == '}' && !is_namespace.empty()) {
-      is_namespace.pop_back();
-    }
-    if (code[i] == '{' || code[i] == '}' || code[i] == ';') statement = i + 1;
+// The index behind a parenthesised group that begins at `i`; `i` itself when none does.
+std::size_t behind_group(const std::vector<Token>& tokens, std::size_t i) {
+  if (i >= tokens.size() || tokens[i].text != "(") return i;
+  int depth = 0;
+  for (; i < tokens.size(); ++i) {
+    depth += tokens[i].text == "(" ? 1 : tokens[i].text == ")" ? -1 : 0;
+    if (depth == 0) return i + 1;
   }
-  return std::find(is_namespace.begin(), is_namespace.end(), false) == is_namespace.end();
+  return i;
 }
 
+struct DynamicShared {
+  std::string type;
+  std::string name;
+  std::size_t end_token = 0;  // of the semicolon
+};
+
+// `extern __shared__ T name[];` that begins at token `i`, with alignment given or not.
+std::optional<DynamicShared> parse_dynamic_shared(const std::vector<Token>& tokens, std::size_t i) {
+  if (tokens[i].text != "extern" && tokens[i].text != "__shared__") return std::nullopt;
+  bool is_extern = false;
+  bool is_shared = false;
+  std::vector<Token> rest;
+  for (; i < tokens.size() && tokens[i].text != ";"; ++i) {
+    const std::string_view word = tokens[i].text;
+    if (word == "{" || word == "}" || word == "=") return std::nullopt;
+    if (word == "__align__" || word == "alignas" || word == "__attribute__") {
+      i = behind_group(tokens, i + 1) - 1;
+    } else if (word == "extern" || word == "__shared__") {
+      is_extern |= word == "extern";
+      is_shared |= word == "__shared__";
+    } else {
+      rest.push_back(tokens[i]);
+    }
+  }
+  const std::size_t count = rest.size();
+  if (!is_extern || !is_shared || i == tokens.size() || count < 4 || rest[count - 2].text != "[" ||
+      rest[count - 1].text != "]") {
+    return std::nullopt;
+  }
+  DynamicShared found{{}, std::string(rest[count - 3].text), i};
+  for (std::size_t k = 0; k + 3 < count; ++k) {
+    if (k > 0 && rest[k].is_word() && rest[k - 1].is_word()) found.type += ' ';
+    found.type += rest[k].text;
+  }
+  return found;
+}
+
+// Follows the braces: whether the place is outside of every function.
+class ScopeFinder {
+ public:
+  void pass(const std::vector<Token>& tokens, std::size_t i) {
+    const std::string_view text = tokens[i].text;
+    if (text == "{") {
+      opens_namespace_.push_back(is_namespace_);
+    } else if (text == "}" && !opens_namespace_.empty()) {
+      opens_namespace_.pop_back();
+    } else if (text == "namespace" || text == "extern") {
+      is_namespace_ = true;
+    } else if (text == "(") {
+      is_namespace_ = false;
+    }
+    if (text == "{" || text == "}" || text == ";") is_namespace_ = false;
+  }
+  [[nodiscard]] bool is_at_namespace_scope() const {
+    return std::find(opens_namespace_.begin(), opens_namespace_.end(), false) == opens_namespace_.end();
+  }
+
+ private:
+  bool is_namespace_ = false;
+  std::vector<bool> opens_namespace_;
+};
+
 // `extern __shared__ T name[];` declares memory whose size the launch gives: there is no such thing in C++.
-std::string with_dynamic_shared_memory(const std::string& text) {
-  static const std::regex declaration(
-      R"(\bextern\s+(?:__align__\s*\([^)]*\)\s*|alignas\s*\([^)]*\)\s*)*__shared__\s+)"
-      R"((?:__align__\s*\([^)]*\)\s*|alignas\s*\([^)]*\)\s*)*([A-Za-z_][\w\s:<>,]*?)\s*)"
-      R"((?:__align__\s*\([^)]*\)\s*)?\b([A-Za-z_]\w*)\s*\[\s*\]\s*;)");
-  const std::string code = without_comments_and_strings(text);
+std::string with_dynamic_shared_memory(const std::string& text, const std::vector<Token>& tokens) {
   std::string result;
   std::size_t copied = 0;
-  for (std::sregex_iterator it(code.begin(), code.end(), declaration), end; it != end; ++it) {
-    const std::size_t begin = static_cast<std::size_t>(it->position());
-    const std::string type = (*it)[1];
-    const std::string name = (*it)[2];
-    result.append(text, copied, begin - copied);
-    if (is_at_namespace_scope(code, begin)) {
-      result += "static lossgrad_cuda::DynamicShared<" + type + "> " + name + ";";
-    } else {
-      result += type + "* const " + name + " = lossgrad_dynamic_shared(" + type + ");";
+  ScopeFinder scope;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const auto found = parse_dynamic_shared(tokens, i);
+    if (!found) {
+      scope.pass(tokens, i);
+      continue;
     }
-    const std::string matched = it->str();
-    result.append(static_cast<std::size_t>(std::count(matched.begin(), matched.end(), '\n')), '\n');
-    copied = begin + matched.size();
+    result.append(text, copied, tokens[i].begin - copied);
+    if (scope.is_at_namespace_scope()) {
+      result += "static lossgrad_cuda::DynamicShared<" + found->type + "> " + found->name + ";";
+    } else {
+      result += found->type + "* const " + found->name + " = lossgrad_dynamic_shared(" + found->type + ");";
+    }
+    copied = tokens[found->end_token].end();
+    const auto begin = text.begin() + static_cast<std::ptrdiff_t>(tokens[i].begin);
+    const auto lines = std::count(begin, text.begin() + static_cast<std::ptrdiff_t>(copied), '\n');
+    result.append(static_cast<std::size_t>(lines), '\n');
+    i = found->end_token;
   }
   return result + text.substr(copied);
 }
@@ -103,26 +140,6 @@ std::string frame(const std::string& standard_headers, const std::string& id, co
 }
 
 }  // namespace
-
-std::string without_comments_and_strings(std::string_view text) {
-  std::string code(text);
-  for (std::size_t i = 0; i < code.size();) {
-    std::size_t end = i + 1;
-    if (code.compare(i, 2, "//") == 0) {
-      end = std::min(code.find('\n', i), code.size());
-      blank(code, i, end);
-    } else if (code.compare(i, 2, "/*") == 0) {
-      const std::size_t close = code.find("*/", i + 2);
-      end = close == std::string::npos ? code.size() : close + 2;
-      blank(code, i, end);
-    } else if ((code[i] == '"' || code[i] == '\'') && !is_digit_separator(code, i)) {
-      end = end_of_quoted(code, i);
-      blank(code, i, end);
-    }
-    i = end;
-  }
-  return code;
-}
 
 const std::vector<SourceFile>& cuda_headers() {
   using namespace host_cuda_text;  // NOLINT(google-build-using-namespace): the embedded files
@@ -160,8 +177,11 @@ const std::string& cuda_headers_hash() {
 
 std::string translation_unit(const Kernel& kernel) {
   const std::string text = kernel.source();
-  const std::string standard = includes_standard_headers(text) ? "#define LOSSGRAD_STANDARD_HEADERS\n" : "";
-  return frame(standard, kernel.id(), with_dynamic_shared_memory(text), kernel.entry_point_name());
+  const std::string code = without_comments_and_strings(text);
+  const std::vector<Token> tokens = tokens_of(code);
+  const bool standard = includes_standard_headers(code, tokens);
+  return frame(standard ? "#define LOSSGRAD_STANDARD_HEADERS\n" : "", kernel.id(),
+               with_dynamic_shared_memory(text, tokens), kernel.entry_point_name());
 }
 
 }  // namespace lossgrad::host

@@ -25,7 +25,4 @@ const std::string& cuda_headers_hash();
 // entry point. Declarations of dynamic shared memory (`extern __shared__ T name[];`) are rewritten.
 std::string translation_unit(const Kernel& kernel);
 
-// The same text with comments, strings and character constants replaced by spaces; line ends stay.
-std::string without_comments_and_strings(std::string_view text);
-
 }  // namespace lossgrad::host

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA on the CPU: what kernel text needs to compile as ordinary C++. The only header that a kernel has to
-// see.
+// CUDA on the CPU: what kernel text needs to compile as ordinary C++. The only header that a kernel sees.
 #pragma once
 
-#include "context.hpp"
-// The order matters: later files use the names of earlier ones.
 #include "atomics.hpp"
 #include "bfloat16_types.hpp"
 #include "half_types.hpp"
