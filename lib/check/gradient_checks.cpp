@@ -48,14 +48,15 @@ void note(Disagreement& found, const Sample& sample, std::size_t component, doub
   for (const auto& [name, values] : sample.item.values) found.worst.inputs.emplace_back(name, values);
 }
 
-DerivativeEstimate difference_of_value(const CheckRequest& request, const Sample& sample, std::size_t component) {
+DerivativeEstimate difference_of_value(const CheckRequest& request, const Sample& sample,
+                                       const Sample::Component& component) {
   std::vector<double> point = sample.oracles.point;
-  const double x = point[component];
+  const double x = point[component.index];
   const auto value = [&](double moved) {
-    point[component] = moved;
+    point[component.index] = moved;
     return request.loss->value_at(request.convention, sample.item, 0, point);
   };
-  return ridders_derivative(value, x, sample.first_step, sample.value_error);
+  return ridders_derivative(value, x, component.first_step, sample.value_error);
 }
 
 bool informative(const DerivativeEstimate& estimate, double gradient) {
@@ -82,7 +83,8 @@ void check_oracles(const CheckRequest& request, const InputSource& source, Check
   Disagreement found;
   const auto samples = draw_samples(request, source);
   for (const Sample& sample : samples) {
-    for (const std::size_t c : sample.components) {
+    for (const auto& component : sample.components) {
+      const std::size_t c = component.index;
       const double closed = sample.oracles.closed[c];
       const double own_error = 4 * sample.oracles.closed_error[c] + std::numeric_limits<double>::min();
       if (!std::isfinite(own_error)) continue;
@@ -91,7 +93,7 @@ void check_oracles(const CheckRequest& request, const InputSource& source, Check
         note(found, sample, c, closed, sample.oracles.automatic[c], own_error, "automatic differentiation differs");
         continue;
       }
-      const auto difference = difference_of_value(request, sample, c);
+      const auto difference = difference_of_value(request, sample, component);
       const double allowed = own_error + kEstimateSafety * difference.error;
       if (informative(difference, closed) && !agree(difference.value, closed, allowed)) {
         note(found, sample, c, closed, difference.value, allowed, "finite differences differ");
@@ -149,8 +151,8 @@ DifferencePlan plan_differences(const CheckRequest& request, const std::vector<A
     const Sample& sample = samples[s];
     std::int64_t at = plan.base[s];
     place(request, arguments, sample, sample.oracles.point, at++, plan.items);
-    for (const std::size_t c : sample.components) {
-      for (const double step : ridders_steps(sample.first_step, kRiddersSteps)) {
+    for (const auto& [c, first_step] : sample.components) {
+      for (const double step : ridders_steps(first_step, kRiddersSteps)) {
         std::vector<double> above = sample.oracles.point, below = above;
         above[c] += step;
         below[c] -= step;
@@ -231,7 +233,8 @@ void compare_with_differences(const CheckRequest& request, const std::vector<Sam
   for (std::size_t s = 0; s < samples.size(); ++s) {
     const auto base = static_cast<std::size_t>(plan.base[s]);
     std::size_t at = base + 1;
-    for (const std::size_t c : samples[s].components) {
+    for (const auto& component : samples[s].components) {
+      const std::size_t c = component.index;
       std::vector<double> above, below;
       for (int step = 0; step < kRiddersSteps; ++step) {
         above.push_back(values[at++]);

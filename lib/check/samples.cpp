@@ -33,10 +33,19 @@ double error_of_value(const CheckRequest& request, const Items& item) {
   throw Error(ErrorKind::internal, forward.id() + " has no output");
 }
 
-std::vector<std::size_t> chosen_components(std::size_t count, std::int64_t item) {
-  std::vector<std::size_t> chosen;
-  const std::size_t kept = std::min(count, kMostComponents);
-  for (std::size_t k = 0; k < kept; ++k) chosen.push_back((k * count / kept + static_cast<std::size_t>(item)) % count);
+// Steps of a thousand roundings of the coordinates at least, else differences are all noise.
+constexpr double kLeastStep = 1000 * 0x1p-52;
+
+std::vector<Sample::Component> chosen_components(const GradientOracles& oracles, std::int64_t item) {
+  double scale = 0;
+  for (const double x : oracles.point) scale = std::max(scale, std::abs(x));
+  const std::size_t count = oracles.point.size(), kept = std::min(count, kMostComponents);
+  std::vector<Sample::Component> chosen;
+  for (std::size_t k = 0; k < kept; ++k) {
+    const std::size_t c = (k * count / kept + static_cast<std::size_t>(item)) % count;
+    const double step = std::min(oracles.smooth_radius[c], 0.05 * scale);
+    if (step > kLeastStep * scale) chosen.push_back({c, step});
+  }
   return chosen;
 }
 
@@ -54,16 +63,10 @@ std::vector<Sample> draw_samples(const CheckRequest& request, const InputSource&
     sample.item = source.read(sample.index, 1);
     if (!all_finite(sample.item)) continue;
     sample.oracles = request.loss->oracles(request.convention, sample.item, 0);
-    const double radius = sample.oracles.smooth_radius;
-    if (!(radius > 0) || !std::isfinite(radius)) continue;
-    double scale = 0;
-    for (const double x : sample.oracles.point) scale = std::max(scale, std::abs(x));
-    sample.first_step = std::min(radius, 0.05 * scale);
-    // Steps of a thousand roundings of the coordinates at least, else differences are all noise.
-    if (sample.first_step < 1000 * 0x1p-52 * scale) continue;
+    sample.components = chosen_components(sample.oracles, sample.index);
+    if (sample.components.empty()) continue;
     sample.value_error = error_of_value(request, sample.item);
     if (!std::isfinite(sample.value_error)) continue;
-    sample.components = chosen_components(sample.oracles.point.size(), sample.index);
     samples.push_back(std::move(sample));
   }
   return samples;

@@ -13,8 +13,12 @@ struct Sample {
   Items item;               // one item
   std::int64_t index = 0;   // in the case
   GradientOracles oracles;
-  std::vector<std::size_t> components;  // at most 8 of the differentiated inputs
-  double first_step = 0;
+  // At most 8 components of the differentiated inputs, those away from kinks, and the first step along each.
+  struct Component {
+    std::size_t index;
+    double first_step;
+  };
+  std::vector<Component> components;
   double value_error = 0;  // bound of the rounding error of the value in double
 };
 

@@ -150,17 +150,11 @@ void evaluate_backward(const ReferenceRequest& request, const CiouConvention& co
   }
 }
 
-// The largest step along any component that crosses no kink, a quarter of it for safety's sake.
-double smooth_radius(const CiouBox<double>& pred, const CiouBox<double>& target) {
-  double radius = std::numeric_limits<double>::infinity();
-  const auto axis = [&](double pc, double pw, double tc, double tw) {
-    const double growth = 0.5 * (pw - tw), apart = pc - tc;
-    radius = std::min({radius, std::abs(apart + growth), std::abs(apart - growth)});
-    radius = std::min({radius, std::abs(pw), std::abs(0.5 * (pw + tw) - std::abs(apart))});
-  };
-  axis(pred.cx, pred.w, target.cx, target.w);
-  axis(pred.cy, pred.h, target.cy, target.h);
-  return 0.25 * radius;
+// The largest step of a centre or size along one axis that crosses no kink, and a quarter of it for safety's sake.
+double smooth_radius(double pc, double pw, double tc, double tw) {
+  const double growth = 0.5 * (pw - tw), apart = pc - tc;
+  return 0.25 * std::min({std::abs(apart + growth), std::abs(apart - growth), std::abs(pw),
+                          std::abs(0.5 * (pw + tw) - std::abs(apart))});
 }
 
 class CiouLoss final : public Loss {
@@ -264,7 +258,10 @@ GradientOracles CiouLoss::oracles(std::string_view convention_name, const Items&
   const D4 loss =
       value_for_derivatives(dual, box_at<D4>(target, items.count, index), convention, r.alpha.value);
   oracles.automatic.assign(loss.derivatives().data(), loss.derivatives().data() + 4);
-  oracles.smooth_radius = smooth_radius(point, box_at<double>(target, items.count, index));
+  const auto fixed = box_at<double>(target, items.count, index);
+  const double along_x = smooth_radius(point.cx, point.w, fixed.cx, fixed.w);
+  const double along_y = smooth_radius(point.cy, point.h, fixed.cy, fixed.h);
+  oracles.smooth_radius = {along_x, along_y, along_x, along_y};
   return oracles;
 }
 
