@@ -27,6 +27,12 @@ std::vector<std::byte> bytes_of(const std::string& text) {
 }
 
 class BinaryCacheTest : public testing::Test {
+ public:
+  BinaryCacheTest(const BinaryCacheTest&) = delete;
+  BinaryCacheTest& operator=(const BinaryCacheTest&) = delete;
+  BinaryCacheTest(BinaryCacheTest&&) = delete;
+  BinaryCacheTest& operator=(BinaryCacheTest&&) = delete;
+
  protected:
   BinaryCacheTest() {
     std::string path = (fs::temp_directory_path() / "lossgrad-cache-test-XXXXXX").string();

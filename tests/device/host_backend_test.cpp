@@ -198,10 +198,12 @@ extern "C" __global__ void __launch_bounds__(128) boxes_entry_point(const float*
 
 TEST(HostBackend, LoadsManyInOrderAndNamesTheFailure) {
   std::vector<Kernel> kernels;
-  for (int i = 0; i < 5; ++i)
-    kernels.push_back(make_kernel("k" + std::to_string(i),
-                                  "extern \"C\" __global__ void k" + std::to_string(i) +
-                                      "_entry_point(int* out) { out[0] = " + std::to_string(i) + "; }"));
+  kernels.reserve(5);
+  for (int i = 0; i < 5; ++i) {
+    const std::string number = std::to_string(i);
+    kernels.push_back(make_kernel("k" + number, "extern \"C\" __global__ void k" + number +
+                                                    "_entry_point(int* out) { out[0] = " + number + "; }"));
+  }
   const auto loaded = host_backend().load_all(kernels);
   ASSERT_EQ(loaded.size(), 5u);
   for (std::size_t i = 0; i < 5; ++i) {
