@@ -15,8 +15,8 @@
 namespace lossgrad::app {
 namespace {
 
-template <class Value, std::size_t count>
-using NameTable = std::array<std::pair<std::string_view, Value>, count>;
+template <class Value, std::size_t Count>
+using NameTable = std::array<std::pair<std::string_view, Value>, Count>;
 
 constexpr NameTable<ColorChoice, 3> kColors = {
     {{"auto", ColorChoice::automatic}, {"always", ColorChoice::always}, {"never", ColorChoice::never}}};
@@ -29,8 +29,8 @@ constexpr NameTable<Pass, 2> kPasses = {{{"forward", Pass::forward}, {"backward"
 constexpr NameTable<Dtype, 4> kDtypes = {
     {{"f32", Dtype::f32}, {"f64", Dtype::f64}, {"f16", Dtype::f16}, {"bf16", Dtype::bf16}}};
 
-template <class Value, std::size_t count>
-Value look_up(const NameTable<Value, count>& table, std::string_view flag, std::string_view given) {
+template <class Value, std::size_t Count>
+Value look_up(const NameTable<Value, Count>& table, std::string_view flag, std::string_view given) {
   std::vector<std::string> known;
   for (const auto& [text, value] : table) {
     if (text == given) return value;
@@ -40,8 +40,8 @@ Value look_up(const NameTable<Value, count>& table, std::string_view flag, std::
 }
 
 // Values of a comma list; `all` stands for every one.
-template <class Value, std::size_t count>
-std::vector<Value> look_up_list(const NameTable<Value, count>& table, std::string_view flag,
+template <class Value, std::size_t Count>
+std::vector<Value> look_up_list(const NameTable<Value, Count>& table, std::string_view flag,
                                 std::string_view given) {
   std::vector<Value> values;
   if (given == "all") {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <chrono>
 #include <ostream>
 
@@ -10,9 +11,13 @@
 namespace lossgrad::app {
 namespace {
 
-const std::vector<std::string> kResourceArchitectures = {"sm_75", "sm_80",  "sm_89",
-                                                         "sm_90", "sm_100", "sm_120"};
+constexpr std::array<const char*, 6> kResourceArchitectures = {"sm_75", "sm_80",  "sm_89",
+                                                               "sm_90", "sm_100", "sm_120"};
 constexpr const char* kPtxArchitecture = "sm_90";
+
+std::vector<std::string> all_architectures() {
+  return {kResourceArchitectures.begin(), kResourceArchitectures.end()};
+}
 
 std::string shape_of(const Argument& argument) {
   std::string text;
@@ -108,7 +113,7 @@ int command_kernels_show(const KernelsShowOptions& options, const Environment& e
       }
       break;
     case KernelView::resources:
-      print_resources(out, kernel, given.empty() ? kResourceArchitectures : given);
+      print_resources(out, kernel, given.empty() ? all_architectures() : given);
       break;
   }
   return kExitPassed;
