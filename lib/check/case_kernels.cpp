@@ -13,6 +13,13 @@ bool wants(const CheckRequest& request, Pass pass) {
 
 bool skips(const CheckRequest& request, std::string_view check) { return request.skip.contains(std::string(check)); }
 
+bool made_of_kinks(const CheckRequest& request) {
+  for (const ScenarioInfo& scenario : request.loss->scenarios()) {
+    if (scenario.name == request.scenario) return scenario.made_of_kinks;
+  }
+  return false;
+}
+
 CaseKernels::CaseKernels(const CheckRequest& request, Backend& backend) : request_(request) {
   std::vector<std::pair<Key, Kernel>> wanted;
   const auto want = [&](Pass pass, Dtype dtype, int block) {

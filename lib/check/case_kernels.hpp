@@ -34,5 +34,7 @@ class CaseKernels {
 
 bool wants(const CheckRequest& request, Pass pass);
 bool skips(const CheckRequest& request, std::string_view check);
+// Whether the case's scenario consists of kinks on purpose.
+bool made_of_kinks(const CheckRequest& request);
 
 }  // namespace lossgrad

@@ -28,13 +28,6 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-bool made_of_kinks(const CheckRequest& request) {
-  for (const ScenarioInfo& scenario : request.loss->scenarios()) {
-    if (scenario.name == request.scenario) return scenario.made_of_kinks;
-  }
-  return false;
-}
-
 std::string percent(std::int64_t part, std::int64_t whole) {
   return std::to_string(static_cast<int>(std::floor(100.0 * static_cast<double>(part) / static_cast<double>(whole)))) + " %";
 }
@@ -84,8 +77,20 @@ class CaseRun {
       result.reason = "left out by --skip " + check;
     }
     results_.push_back(std::move(result));
-    if (progress_) progress_(static_cast<double>(results_.size()) / 12, check);
+    report_progress(0);
     return results_.back().verdict == Verdict::skipped ? nullptr : &results_.back();
+  }
+
+  // Fraction of the whole case: each result is one equal step.
+  void report_progress(double fraction_of_step) const {
+    if (!progress_) return;
+    const double steps = (wants(request_, Pass::forward) ? 3 : 0) + (wants(request_, Pass::backward) ? 6 : 0);
+    const double done = std::max<double>(0, static_cast<double>(results_.size()) - 1);
+    progress_(std::min(1.0, (done + fraction_of_step) / steps), results_.empty() ? "inputs" : results_.back().check);
+  }
+
+  Comparison compare(const Kernel& kernel) {
+    return full_.compare(kernel, [this](double fraction) { report_progress(fraction); });
   }
 
   void oracles() {
@@ -142,7 +147,7 @@ class CaseRun {
     if (CheckResult* result = begin(Pass::backward, "own_saved")) {
       const Stopwatch watch;
       full_.launch(*kernel.loaded, kernel.kernel);
-      judge(full_.compare(kernel.kernel), *result);
+      judge(compare(kernel.kernel), *result);
       result->seconds = watch.seconds();
     }
     full_.write_reference_saved(kernel.kernel);
@@ -160,7 +165,7 @@ class CaseRun {
     const std::uint64_t bits = full_.output_hash(kernel.kernel);
     if (CheckResult* result = begin(pass, check)) {
       const Stopwatch watch;
-      judge(full_.compare(kernel.kernel), *result);
+      judge(compare(kernel.kernel), *result);
       result->seconds = watch.seconds();
     }
     const LaunchFindings second = full_.launch(*kernel.loaded, kernel.kernel, 1);

@@ -63,11 +63,15 @@ bool informative(const DerivativeEstimate& estimate, double gradient) {
   return estimate.error <= kInformative * std::max(std::abs(estimate.value), std::abs(gradient));
 }
 
-void conclude(CheckResult& result, const Disagreement& found, std::size_t samples, const std::string& failed_text) {
+void conclude(CheckResult& result, const Disagreement& found, std::size_t samples, bool kinks_are_the_point,
+              const std::string& failed_text) {
   if (found.count > 0) {
     result.verdict = Verdict::failed;
     result.reason = std::to_string(found.count) + " of " + std::to_string(result.compared) + " " + failed_text;
     result.worst = {found.worst};
+  } else if (samples == 0 && kinks_are_the_point) {
+    result.verdict = Verdict::skipped;
+    result.reason = "every sample of this scenario lies on a kink; `reference` checks the hull there";
   } else if (result.compared == 0) {
     result.verdict = Verdict::mistrusted;
     result.reason = samples == 0 ? "no sample away from kinks: nothing was compared"
@@ -100,7 +104,7 @@ void check_oracles(const CheckRequest& request, const InputSource& source, Check
       }
     }
   }
-  conclude(result, found, samples.size(),
+  conclude(result, found, samples.size(), made_of_kinks(request),
            "gradients of lossgrad's own oracles disagree: this is a defect of lossgrad, not of the kernel");
 }
 
@@ -270,7 +274,7 @@ void check_self_consistency(const CheckRequest& request, Backend& backend, const
   }
   const auto samples = draw_samples(request, source);
   Disagreement found;
-  if (samples.empty()) return conclude(result, found, 0, "");
+  if (samples.empty()) return conclude(result, found, 0, made_of_kinks(request), "");
 
   CheckRequest wide = request;
   wide.dtype = Dtype::f64;
@@ -288,7 +292,7 @@ void check_self_consistency(const CheckRequest& request, Backend& backend, const
   request.loss->evaluate({Pass::forward, Dtype::f64, request.convention}, outcome.all, outcome.values);
   request.loss->evaluate({Pass::backward, Dtype::f64, request.convention}, outcome.all, outcome.gradients);
   compare_with_differences(request, samples, plan, outcome, found, result);
-  conclude(result, found, samples.size(), "components of the kernel's backward differ from differences of its own forward");
+  conclude(result, found, samples.size(), made_of_kinks(request), "components of the kernel's backward differ from differences of its own forward");
 }
 
 }  // namespace lossgrad

@@ -19,7 +19,7 @@ bool all_finite(const Items& items) {
   return true;
 }
 
-// Infinity where some intermediate is infinite: differentiating through it is not meaningful.
+// Infinity where the value or some intermediate is not finite: differentiating through it is not meaningful.
 double error_of_value(const CheckRequest& request, const Items& item) {
   Reference reference;
   request.loss->evaluate({Pass::forward, Dtype::f64, request.convention}, item, reference);
@@ -27,8 +27,8 @@ double error_of_value(const CheckRequest& request, const Items& item) {
   for (const Argument& argument : forward.arguments()) {
     if (argument.role != ArgumentRole::output) continue;
     const ReferenceValues& values = reference.at(argument.name);
-    const bool in_range = (values.flags.front() & kOutOfRange) == 0;
-    return in_range ? values.sharp_bound.front() : std::numeric_limits<double>::infinity();
+    const bool usable = (values.flags.front() & kOutOfRange) == 0 && std::isfinite(values.sharp_low.front());
+    return usable ? values.sharp_bound.front() : std::numeric_limits<double>::infinity();
   }
   throw Error(ErrorKind::internal, forward.id() + " has no output");
 }

@@ -75,7 +75,7 @@ struct GradientOracles {
   std::vector<double> closed_error;     // its rounding error bound
   std::vector<double> automatic;        // Eigen's AutoDiffScalar on the value
   std::vector<double> point;            // where: the differentiated inputs
-  std::vector<double> smooth_radius;    // per component: a step below this crosses no kink; 0 at a kink
+  std::vector<double> smooth_radius;    // per component: a step that crosses no kink and is small on the loss's scale; 0 at a kink
 };
 
 class Loss {

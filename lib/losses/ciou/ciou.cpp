@@ -150,11 +150,13 @@ void evaluate_backward(const ReferenceRequest& request, const CiouConvention& co
   }
 }
 
-// The largest step of a centre or size along one axis that crosses no kink, and a quarter of it for safety's sake.
+// A step of a centre or size along one axis that crosses no kink (a quarter of the way to the nearest) and is small against
+// the length on which the loss changes.
 double smooth_radius(double pc, double pw, double tc, double tw) {
   const double growth = 0.5 * (pw - tw), apart = pc - tc;
-  return 0.25 * std::min({std::abs(apart + growth), std::abs(apart - growth), std::abs(pw),
-                          std::abs(0.5 * (pw + tw) - std::abs(apart))});
+  const double to_kink = std::min({std::abs(apart + growth), std::abs(apart - growth),
+                                   std::abs(0.5 * (pw + tw) - std::abs(apart)), std::abs(pw)});
+  return std::min(0.25 * to_kink, 0.05 * std::abs(pw));
 }
 
 class CiouLoss final : public Loss {
