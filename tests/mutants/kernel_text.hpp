@@ -12,7 +12,8 @@
 
 namespace lossgrad::mutants {
 
-// `find` has to occur exactly `times` times: an edit of the kernel that the table does not follow fails its test.
+// `find` has to occur exactly `times` times: an edit of the kernel that the table does not follow fails its
+// test.
 struct Edit {
   std::string find;
   std::string replace;
@@ -22,7 +23,8 @@ struct Edit {
 // Throws Error(internal) that names the text which was not found as often as stated.
 std::string edited(std::string text, const std::vector<Edit>& edits);
 
-// The body of a kernel: empty `files` means the built-in one, else files of tests/mutants/right/, one after another.
+// The body of a kernel: empty `files` means the built-in one, else files of tests/mutants/right/, one after
+// another.
 struct KernelText {
   std::vector<std::string> files;
   std::vector<Edit> edits;

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every wrong kernel fails the check that it should, for the reason that it should.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "mutants/wrong_kernels.hpp"
 
 #include <algorithm>
 #include <cstdio>
 #include <limits>
 #include <map>
 #include <memory>
+#include <ostream>
 
-#include "mutants/wrong_kernels.hpp"
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 namespace lossgrad::mutants {
 namespace {
@@ -24,6 +25,8 @@ struct Variant {
 std::string label(const Variant& variant) {
   return variant.kernel.name + '_' + std::string(name(variant.dtype));
 }
+
+void PrintTo(const Variant& variant, std::ostream* stream) { *stream << label(variant); }
 
 // f32 first for all, so that the table below reads well.
 std::vector<Variant> variants() {
@@ -48,16 +51,17 @@ std::optional<Kernel> offered(const Variant& variant, const KernelOptions& optio
   return kernel_from_text(kernel.text, options);
 }
 
-// Boxes of the mixed scenario, every 16th with a NaN in one component.
-std::map<std::string, std::vector<double>> boxes_with_nan(const CheckRequest& request) {
+// Typical boxes, every 16th with a NaN in one centre coordinate; halfway between them a NaN in dy.
+std::map<std::string, std::vector<double>> inputs_with_nan(const CheckRequest& request) {
   Items items;
   items.count = request.sizes.at("N");
   request.loss->generate("typical", request.dtype, request.seed, items);
   const auto n = static_cast<std::size_t>(items.count);
   for (std::size_t i = 0; i < n; i += 16) {
     items.values["pred"][i / 16 % 2 * n + i] = std::numeric_limits<double>::quiet_NaN();
+    if (i + 8 < n) items.values["dy"][i + 8] = std::numeric_limits<double>::quiet_NaN();
   }
-  return {{"pred", items.values["pred"]}, {"target", items.values["target"]}};
+  return {{"pred", items.values["pred"]}, {"target", items.values["target"]}, {"dy", items.values["dy"]}};
 }
 
 CheckRequest request_for(const Variant& variant) {
@@ -70,8 +74,9 @@ CheckRequest request_for(const Variant& variant) {
   request.scenario = variant.kernel.scenario;
   request.block = kBlock;
   request.fd_samples = 32;
+  request.skip = {"oracles"};  // no kernel takes part in it
   request.make_kernel = [variant](const KernelOptions& options) { return offered(variant, options); };
-  if (variant.kernel.nan_boxes) request.inputs = boxes_with_nan(request);
+  if (variant.kernel.nan_inputs) request.inputs = inputs_with_nan(request);
   return request;
 }
 
@@ -84,7 +89,8 @@ class WrongKernels : public ::testing::TestWithParam<Variant> {
     for (const Variant& variant : variants()) {
       const WrongKernel& wrong = variant.kernel;
       kernels.push_back(*offered(variant, {wrong.pass, variant.dtype, wrong.convention, kBlock}));
-      if (wrong.f64_build) kernels.push_back(*offered(variant, {wrong.pass, Dtype::f64, wrong.convention, kBlock}));
+      if (wrong.f64_build)
+        kernels.push_back(*offered(variant, {wrong.pass, Dtype::f64, wrong.convention, kBlock}));
     }
     (void)backend_->load_all(kernels);
   }
@@ -140,10 +146,9 @@ TEST_P(WrongKernels, FailForTheRightReason) {
   }
   for (const std::string& check : wrong.blind) {
     const CheckResult* result = find_check(results, checked_pass(wrong), check);
-    EXPECT_TRUE(result != nullptr && result->verdict == Verdict::passed) << check << '\n' << explanation(results);
+    EXPECT_TRUE(result != nullptr && result->verdict == Verdict::passed) << check << '\n'
+                                                                         << explanation(results);
   }
-  const CheckResult* oracles = find_check(results, Pass::backward, "oracles");
-  EXPECT_TRUE(oracles == nullptr || oracles->verdict != Verdict::failed) << "the kernel is to blame, not lossgrad";
 }
 
 INSTANTIATE_TEST_SUITE_P(Ciou, WrongKernels, ::testing::ValuesIn(variants()),

@@ -22,7 +22,8 @@ __device__ __forceinline__ Box<C> load_box(const D* __restrict__ boxes, long lon
 }
 
 template <typename C, typename D>
-__device__ __forceinline__ void store_gradient(D* __restrict__ d_pred, long long i, long long n, C dy, const Box<C>& d) {
+__device__ __forceinline__ void store_gradient(D* __restrict__ d_pred, long long i, long long n, C dy,
+                                               const Box<C>& d) {
   store_value(d_pred + i, dy * d.cx);
   store_value(d_pred + n + i, dy * d.cy);
   store_value(d_pred + 2 * n + i, dy * d.w);

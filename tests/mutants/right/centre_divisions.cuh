@@ -22,8 +22,9 @@ __device__ __forceinline__ Axis<C> axis_of(C pc, C ps, C tc, C ts) {
 }
 
 template <typename D, int BLOCK_N, bool HAS_EPS>
-__device__ __forceinline__ void yolo_ciou_loss_forward(const D* __restrict__ pred, const D* __restrict__ target,
-                                                       D* __restrict__ loss, D* __restrict__ iou, D* __restrict__ v,
+__device__ __forceinline__ void yolo_ciou_loss_forward(const D* __restrict__ pred,
+                                                       const D* __restrict__ target, D* __restrict__ loss,
+                                                       D* __restrict__ iou, D* __restrict__ v,
                                                        D* __restrict__ alpha, int N) {
   using C = typename ComputeOf<D>::type;
   const long long i = static_cast<long long>(blockIdx.x) * BLOCK_N + threadIdx.x;
@@ -37,7 +38,8 @@ __device__ __forceinline__ void yolo_ciou_loss_forward(const D* __restrict__ pre
   const C v_value = Numbers<C>::kFourOverPiSquared * angle * angle;
   const C alpha_value = v_value / (C(1) - iou_value + v_value + eps);
   const C c2 = x.enclosing * x.enclosing + y.enclosing * y.enclosing + eps;
-  store_value(loss + i, C(1) - iou_value + (x.apart * x.apart + y.apart * y.apart) / c2 + alpha_value * v_value);
+  store_value(loss + i,
+              C(1) - iou_value + (x.apart * x.apart + y.apart * y.apart) / c2 + alpha_value * v_value);
   store_value(iou + i, iou_value);
   store_value(v + i, v_value);
   store_value(alpha + i, alpha_value);
@@ -45,9 +47,11 @@ __device__ __forceinline__ void yolo_ciou_loss_forward(const D* __restrict__ pre
 
 template <typename D, int BLOCK_N, bool HAS_EPS, bool ALPHA_THROUGH>
 __device__ __forceinline__ void yolo_ciou_loss_backward(const D* __restrict__ dy, const D* __restrict__ pred,
-                                                        const D* __restrict__ target, const D* __restrict__ /*iou*/,
-                                                        const D* __restrict__ /*v*/, const D* __restrict__ alpha,
-                                                        D* __restrict__ d_pred, int N) {
+                                                        const D* __restrict__ target,
+                                                        const D* __restrict__ /*iou*/,
+                                                        const D* __restrict__ /*v*/,
+                                                        const D* __restrict__ alpha, D* __restrict__ d_pred,
+                                                        int N) {
   using C = typename ComputeOf<D>::type;
   const long long i = static_cast<long long>(blockIdx.x) * BLOCK_N + threadIdx.x;
   if (i >= N) return;
@@ -65,8 +69,10 @@ __device__ __forceinline__ void yolo_ciou_loss_backward(const D* __restrict__ dy
   const C square = height * height + p.w * p.w;
   const C by_angle = by_v * 2 * Numbers<C>::kFourOverPiSquared * aspect_angle<HAS_EPS>(p, t);
   Box<C> d;
-  d.cx = by_inter * y.overlap * x.overlap_by_centre + 2 * (x.apart - d2 / c2 * x.enclosing * x.enclosing_by_centre) / c2;
-  d.cy = by_inter * x.overlap * y.overlap_by_centre + 2 * (y.apart - d2 / c2 * y.enclosing * y.enclosing_by_centre) / c2;
+  d.cx = by_inter * y.overlap * x.overlap_by_centre +
+         2 * (x.apart - d2 / c2 * x.enclosing * x.enclosing_by_centre) / c2;
+  d.cy = by_inter * x.overlap * y.overlap_by_centre +
+         2 * (y.apart - d2 / c2 * y.enclosing * y.enclosing_by_centre) / c2;
   d.w = by_inter * y.overlap * x.overlap_by_size + by_area * p.h -
         2 * (d2 / c2) * x.enclosing / c2 * x.enclosing_by_size - by_angle * height / square;
   d.h = by_inter * x.overlap * y.overlap_by_size + by_area * p.w -

@@ -2,8 +2,9 @@
 // Reads the saved iou, v and alpha and forms d loss/d iou and d loss/d v as the contract writes them:
 // v^2/D^2 - 1 and alpha + v (1 - iou + eps)/D^2 with D = 1 - iou + v + eps.
 template <typename D, int BLOCK_N, bool HAS_EPS>
-__device__ __forceinline__ void yolo_ciou_loss_forward(const D* __restrict__ pred, const D* __restrict__ target,
-                                                       D* __restrict__ loss, D* __restrict__ iou, D* __restrict__ v,
+__device__ __forceinline__ void yolo_ciou_loss_forward(const D* __restrict__ pred,
+                                                       const D* __restrict__ target, D* __restrict__ loss,
+                                                       D* __restrict__ iou, D* __restrict__ v,
                                                        D* __restrict__ alpha, int N) {
   using C = typename ComputeOf<D>::type;
   const long long i = static_cast<long long>(blockIdx.x) * BLOCK_N + threadIdx.x;
@@ -14,9 +15,10 @@ __device__ __forceinline__ void yolo_ciou_loss_forward(const D* __restrict__ pre
 
 template <typename D, int BLOCK_N, bool HAS_EPS, bool ALPHA_THROUGH>
 __device__ __forceinline__ void yolo_ciou_loss_backward(const D* __restrict__ dy, const D* __restrict__ pred,
-                                                        const D* __restrict__ target, const D* __restrict__ iou,
-                                                        const D* __restrict__ v, const D* __restrict__ alpha,
-                                                        D* __restrict__ d_pred, int N) {
+                                                        const D* __restrict__ target,
+                                                        const D* __restrict__ iou, const D* __restrict__ v,
+                                                        const D* __restrict__ alpha, D* __restrict__ d_pred,
+                                                        int N) {
   using C = typename ComputeOf<D>::type;
   const long long i = static_cast<long long>(blockIdx.x) * BLOCK_N + threadIdx.x;
   if (i >= N) return;

@@ -58,11 +58,13 @@ template <int TIE_HALVES, typename C>
 __device__ __forceinline__ EdgeSlopes<C> edge_slopes(C p_lower, C p_upper, C t_lower, C t_upper) {
   const C overlap = smaller(p_upper, t_upper) - larger(p_lower, t_lower);
   const bool counts = TIE_HALVES > 0 ? overlap >= C(0) : overlap > C(0);
-  return {counts ? -step_up<TIE_HALVES>(t_lower, p_lower) : C(0), counts ? step_up<TIE_HALVES>(p_upper, t_upper) : C(0),
-          -step_up<TIE_HALVES>(p_lower, t_lower), step_up<TIE_HALVES>(t_upper, p_upper)};
+  return {counts ? -step_up<TIE_HALVES>(t_lower, p_lower) : C(0),
+          counts ? step_up<TIE_HALVES>(p_upper, t_upper) : C(0), -step_up<TIE_HALVES>(p_lower, t_lower),
+          step_up<TIE_HALVES>(t_upper, p_upper)};
 }
 
-// What d loss/d iou and d loss/d v are, and the sums in the order in which a person writes them: one part after another.
+// What d loss/d iou and d loss/d v are, and the sums in the order in which a person writes them: one part
+// after another.
 template <int TIE_HALVES, bool HAS_EPS, typename C>
 __device__ __forceinline__ Box<C> corner_gradient(const Box<C>& p, const Box<C>& t, C by_iou, C by_v) {
   const Corners<C> r = corners_of(p, t);
@@ -73,7 +75,8 @@ __device__ __forceinline__ Box<C> corner_gradient(const Box<C>& p, const Box<C>&
   const C by_area = -by_iou * r.inter / (r.united * r.united);
   const C by_c2 = -r.d2 / (r.c2 * r.c2);
   const C height = HAS_EPS ? p.h + Numbers<C>::kEps : p.h;
-  const C turn = by_v * 2 * Numbers<C>::kFourOverPiSquared * aspect_angle<HAS_EPS>(p, t) / (height * height + p.w * p.w);
+  const C turn =
+      by_v * 2 * Numbers<C>::kFourOverPiSquared * aspect_angle<HAS_EPS>(p, t) / (height * height + p.w * p.w);
   Box<C> d;
   d.cx = by_inter * r.overlap_h * (x.overlap_upper + x.overlap_lower) + 2 * r.apart_x / r.c2 +
          by_c2 * 2 * r.enclosing_w * (x.enclosing_upper + x.enclosing_lower);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything in double, rounded once at the end.
 template <typename D, int BLOCK_N, bool HAS_EPS>
-__device__ __forceinline__ void yolo_ciou_loss_forward(const D* __restrict__ pred, const D* __restrict__ target,
-                                                       D* __restrict__ loss, D* __restrict__ iou, D* __restrict__ v,
+__device__ __forceinline__ void yolo_ciou_loss_forward(const D* __restrict__ pred,
+                                                       const D* __restrict__ target, D* __restrict__ loss,
+                                                       D* __restrict__ iou, D* __restrict__ v,
                                                        D* __restrict__ alpha, int N) {
   const long long i = static_cast<long long>(blockIdx.x) * BLOCK_N + threadIdx.x;
   if (i >= N) return;
@@ -14,8 +15,10 @@ __device__ __forceinline__ void yolo_ciou_loss_forward(const D* __restrict__ pre
 
 template <typename D, int BLOCK_N, bool HAS_EPS, bool ALPHA_THROUGH>
 __device__ __forceinline__ void yolo_ciou_loss_backward(const D* __restrict__ dy, const D* __restrict__ pred,
-                                                        const D* __restrict__ target, const D* __restrict__ /*iou*/,
-                                                        const D* __restrict__ /*v*/, const D* __restrict__ /*alpha*/,
+                                                        const D* __restrict__ target,
+                                                        const D* __restrict__ /*iou*/,
+                                                        const D* __restrict__ /*v*/,
+                                                        const D* __restrict__ /*alpha*/,
                                                         D* __restrict__ d_pred, int N) {
   using C = typename ComputeOf<D>::type;
   const long long i = static_cast<long long>(blockIdx.x) * BLOCK_N + threadIdx.x;
@@ -23,5 +26,6 @@ __device__ __forceinline__ void yolo_ciou_loss_backward(const D* __restrict__ dy
   const Box<double> p = load_box<double>(pred, i, N), t = load_box<double>(target, i, N);
   const Box<double> d = corner_gradient_again<0, HAS_EPS, ALPHA_THROUGH>(p, t);
   const double upstream = load_value(dy + i);
-  store_gradient<C>(d_pred, i, N, C(1), {C(upstream * d.cx), C(upstream * d.cy), C(upstream * d.w), C(upstream * d.h)});
+  store_gradient<C>(d_pred, i, N, C(1),
+                    {C(upstream * d.cx), C(upstream * d.cy), C(upstream * d.w), C(upstream * d.h)});
 }

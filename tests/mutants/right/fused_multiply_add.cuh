@@ -4,15 +4,18 @@ __device__ __forceinline__ float fused(float a, float b, float c) { return fmaf(
 __device__ __forceinline__ double fused(double a, double b, double c) { return fma(a, b, c); }
 
 template <typename D, int BLOCK_N, bool HAS_EPS>
-__device__ __forceinline__ void yolo_ciou_loss_forward(const D* __restrict__ pred, const D* __restrict__ target,
-                                                       D* __restrict__ loss, D* __restrict__ iou, D* __restrict__ v,
+__device__ __forceinline__ void yolo_ciou_loss_forward(const D* __restrict__ pred,
+                                                       const D* __restrict__ target, D* __restrict__ loss,
+                                                       D* __restrict__ iou, D* __restrict__ v,
                                                        D* __restrict__ alpha, int N) {
   using C = typename ComputeOf<D>::type;
   const long long i = static_cast<long long>(blockIdx.x) * BLOCK_N + threadIdx.x;
   if (i >= N) return;
   const Box<C> p = load_box<C>(pred, i, N), t = load_box<C>(target, i, N);
-  const Edges<C> a{fused(p.w, C(-0.5), p.cx), fused(p.w, C(0.5), p.cx), fused(p.h, C(-0.5), p.cy), fused(p.h, C(0.5), p.cy)};
-  const Edges<C> b{fused(t.w, C(-0.5), t.cx), fused(t.w, C(0.5), t.cx), fused(t.h, C(-0.5), t.cy), fused(t.h, C(0.5), t.cy)};
+  const Edges<C> a{fused(p.w, C(-0.5), p.cx), fused(p.w, C(0.5), p.cx), fused(p.h, C(-0.5), p.cy),
+                   fused(p.h, C(0.5), p.cy)};
+  const Edges<C> b{fused(t.w, C(-0.5), t.cx), fused(t.w, C(0.5), t.cx), fused(t.h, C(-0.5), t.cy),
+                   fused(t.h, C(0.5), t.cy)};
   const C eps = Numbers<C>::kEps;
   const C overlap_w = larger(smaller(a.right, b.right) - larger(a.left, b.left), C(0));
   const C overlap_h = larger(smaller(a.bottom, b.bottom) - larger(a.top, b.top), C(0));
@@ -39,9 +42,11 @@ __device__ __forceinline__ C fused_sum(C by_inter, C across, C slope, C pull, C 
 
 template <typename D, int BLOCK_N, bool HAS_EPS, bool ALPHA_THROUGH>
 __device__ __forceinline__ void yolo_ciou_loss_backward(const D* __restrict__ dy, const D* __restrict__ pred,
-                                                        const D* __restrict__ target, const D* __restrict__ /*iou*/,
-                                                        const D* __restrict__ /*v*/, const D* __restrict__ alpha,
-                                                        D* __restrict__ d_pred, int N) {
+                                                        const D* __restrict__ target,
+                                                        const D* __restrict__ /*iou*/,
+                                                        const D* __restrict__ /*v*/,
+                                                        const D* __restrict__ alpha, D* __restrict__ d_pred,
+                                                        int N) {
   using C = typename ComputeOf<D>::type;
   const long long i = static_cast<long long>(blockIdx.x) * BLOCK_N + threadIdx.x;
   if (i >= N) return;
@@ -56,7 +61,8 @@ __device__ __forceinline__ void yolo_ciou_loss_backward(const D* __restrict__ dy
   const C by_inter = fused(by_iou, r.iou, by_iou), by_area = -by_iou * r.iou;
   const C twice = 2 / r.c2, ratio = r.d2 / r.c2;
   const C height = HAS_EPS ? p.h + Numbers<C>::kEps : p.h;
-  const C turn = by_v * (2 * Numbers<C>::kFourOverPiSquared) * aspect_angle<HAS_EPS>(p, t) / fused(height, height, p.w * p.w);
+  const C turn = by_v * (2 * Numbers<C>::kFourOverPiSquared) * aspect_angle<HAS_EPS>(p, t) /
+                 fused(height, height, p.w * p.w);
   const C pull_x = twice * ratio * r.enclosing_w, pull_y = twice * ratio * r.enclosing_h;
   Box<C> d;
   d.cx = fused_sum(by_inter, r.overlap_h, x.overlap_upper + x.overlap_lower, pull_x,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boxes go through one tile of shared memory, filled by pairs: even threads load for themselves and their neighbour. The
-// tile serves twice, for the predictions and for the targets.
+// Boxes go through one tile of shared memory, filled by pairs: even threads load for themselves and their
+// neighbour. The tile serves twice, for the predictions and for the targets.
 template <typename C, int BLOCK_N, typename D>
-__device__ __forceinline__ void fill_tile(C* tile, const D* __restrict__ boxes, long long first, long long n) {
+__device__ __forceinline__ void fill_tile(C* tile, const D* __restrict__ boxes, long long first,
+                                          long long n) {
   const int slot = threadIdx.x;
   if (slot % 2 != 0) return;
   for (int component = 0; component < 4; ++component) {
@@ -32,8 +33,9 @@ __device__ __forceinline__ void load_pair(C* tile, const D* __restrict__ pred, c
 }
 
 template <typename D, int BLOCK_N, bool HAS_EPS>
-__device__ __forceinline__ void yolo_ciou_loss_forward(const D* __restrict__ pred, const D* __restrict__ target,
-                                                       D* __restrict__ loss, D* __restrict__ iou, D* __restrict__ v,
+__device__ __forceinline__ void yolo_ciou_loss_forward(const D* __restrict__ pred,
+                                                       const D* __restrict__ target, D* __restrict__ loss,
+                                                       D* __restrict__ iou, D* __restrict__ v,
                                                        D* __restrict__ alpha, int N) {
   using C = typename ComputeOf<D>::type;
   __shared__ C tile[4 * BLOCK_N];
@@ -46,8 +48,10 @@ __device__ __forceinline__ void yolo_ciou_loss_forward(const D* __restrict__ pre
 
 template <typename D, int BLOCK_N, bool HAS_EPS, bool ALPHA_THROUGH>
 __device__ __forceinline__ void yolo_ciou_loss_backward(const D* __restrict__ dy, const D* __restrict__ pred,
-                                                        const D* __restrict__ target, const D* __restrict__ /*iou*/,
-                                                        const D* __restrict__ /*v*/, const D* __restrict__ /*alpha*/,
+                                                        const D* __restrict__ target,
+                                                        const D* __restrict__ /*iou*/,
+                                                        const D* __restrict__ /*v*/,
+                                                        const D* __restrict__ /*alpha*/,
                                                         D* __restrict__ d_pred, int N) {
   using C = typename ComputeOf<D>::type;
   __shared__ C tile[4 * BLOCK_N];

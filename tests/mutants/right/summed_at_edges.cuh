@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// As automatic differentiation of published code goes: everything is a function of the four edges of the predicted box, the
-// slopes of all parts add up there, and centre and size take theirs from the edges.
+// As automatic differentiation of published code goes: everything is a function of the four edges of the
+// predicted box, the slopes of all parts add up there, and centre and size take theirs from the edges.
 template <typename C>
 struct EdgeSums {
   C lower, upper;
 };
 template <typename C>
-__device__ __forceinline__ EdgeSums<C> edge_sums(const EdgeSlopes<C>& s, C by_overlap, C by_enclosing, C by_distance) {
+__device__ __forceinline__ EdgeSums<C> edge_sums(const EdgeSlopes<C>& s, C by_overlap, C by_enclosing,
+                                                 C by_distance) {
   EdgeSums<C> sums{by_overlap * s.overlap_lower, by_overlap * s.overlap_upper};
   sums.lower += by_enclosing * s.enclosing_lower;
   sums.upper += by_enclosing * s.enclosing_upper;
@@ -17,8 +18,10 @@ __device__ __forceinline__ EdgeSums<C> edge_sums(const EdgeSlopes<C>& s, C by_ov
 
 template <typename D, int BLOCK_N, bool HAS_EPS, bool ALPHA_THROUGH>
 __device__ __forceinline__ void yolo_ciou_loss_backward(const D* __restrict__ dy, const D* __restrict__ pred,
-                                                        const D* __restrict__ target, const D* __restrict__ /*iou*/,
-                                                        const D* __restrict__ /*v*/, const D* __restrict__ /*alpha*/,
+                                                        const D* __restrict__ target,
+                                                        const D* __restrict__ /*iou*/,
+                                                        const D* __restrict__ /*v*/,
+                                                        const D* __restrict__ /*alpha*/,
                                                         D* __restrict__ d_pred, int N) {
   using C = typename ComputeOf<D>::type;
   const long long i = static_cast<long long>(blockIdx.x) * BLOCK_N + threadIdx.x;
@@ -45,5 +48,6 @@ __device__ __forceinline__ void yolo_ciou_loss_backward(const D* __restrict__ dy
   store_value(d_pred + i, x.lower + x.upper);
   store_value(d_pred + N + i, y.lower + y.upper);
   store_value(d_pred + 2ll * N + i, by_united * p.h + (x.upper - x.lower) / 2 + by_aspect / (p.h + eps));
-  store_value(d_pred + 3ll * N + i, by_united * p.w + (y.upper - y.lower) / 2 - by_aspect * aspect / (p.h + eps));
+  store_value(d_pred + 3ll * N + i,
+              by_united * p.w + (y.upper - y.lower) / 2 - by_aspect * aspect / (p.h + eps));
 }

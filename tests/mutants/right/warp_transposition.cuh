@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A warp loads the four components of its 32 boxes in four-element pieces, eight lanes a component, and passes them round
-// by shuffles until each lane has its own box.
+// A warp loads the four components of its 32 boxes in four-element pieces, eight lanes a component, and
+// passes them round by shuffles until each lane has its own box.
 template <typename C, typename D>
-__device__ __forceinline__ Box<C> transposed_box(const D* __restrict__ boxes, long long warp_first, long long n) {
+__device__ __forceinline__ Box<C> transposed_box(const D* __restrict__ boxes, long long warp_first,
+                                                 long long n) {
   const int lane = threadIdx.x % 32;
   const long long component = lane / 8;
   C piece[4];
@@ -21,8 +22,9 @@ __device__ __forceinline__ Box<C> transposed_box(const D* __restrict__ boxes, lo
 }
 
 template <typename D, int BLOCK_N, bool HAS_EPS>
-__device__ __forceinline__ void yolo_ciou_loss_forward(const D* __restrict__ pred, const D* __restrict__ target,
-                                                       D* __restrict__ loss, D* __restrict__ iou, D* __restrict__ v,
+__device__ __forceinline__ void yolo_ciou_loss_forward(const D* __restrict__ pred,
+                                                       const D* __restrict__ target, D* __restrict__ loss,
+                                                       D* __restrict__ iou, D* __restrict__ v,
                                                        D* __restrict__ alpha, int N) {
   using C = typename ComputeOf<D>::type;
   const long long i = static_cast<long long>(blockIdx.x) * BLOCK_N + threadIdx.x;
@@ -34,8 +36,10 @@ __device__ __forceinline__ void yolo_ciou_loss_forward(const D* __restrict__ pre
 
 template <typename D, int BLOCK_N, bool HAS_EPS, bool ALPHA_THROUGH>
 __device__ __forceinline__ void yolo_ciou_loss_backward(const D* __restrict__ dy, const D* __restrict__ pred,
-                                                        const D* __restrict__ target, const D* __restrict__ /*iou*/,
-                                                        const D* __restrict__ /*v*/, const D* __restrict__ /*alpha*/,
+                                                        const D* __restrict__ target,
+                                                        const D* __restrict__ /*iou*/,
+                                                        const D* __restrict__ /*v*/,
+                                                        const D* __restrict__ /*alpha*/,
                                                         D* __restrict__ d_pred, int N) {
   using C = typename ComputeOf<D>::type;
   const long long i = static_cast<long long>(blockIdx.x) * BLOCK_N + threadIdx.x;
