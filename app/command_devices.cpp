@@ -27,8 +27,9 @@ void print_device(std::ostream& out, int index, const DeviceDescription& device,
 }  // namespace
 
 int command_devices(const Environment& environment) {
-  for (const BackendStatus& status : backend_statuses()) {
-    const char* const backend = status.kind == BackendKind::cuda ? "cuda" : "host";
+  for (const BackendKind kind : {BackendKind::cuda, BackendKind::host}) {
+    const BackendStatus status = backend_status(kind);
+    const char* const backend = kind == BackendKind::cuda ? "cuda" : "host";
     environment.out << backend << ": " << (status.available ? "available" : "not available: " + status.reason)
                     << '\n';
     int index = 0;

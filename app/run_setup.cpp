@@ -68,14 +68,12 @@ RunContext run_context(const Environment& environment) {
 BackendKind choose_backend(BackendChoice choice) {
   if (choice == BackendChoice::cuda) return BackendKind::cuda;
   if (choice == BackendChoice::host) return BackendKind::host;
-  for (const BackendStatus& status : backend_statuses()) {
-    if (status.kind != BackendKind::cuda) continue;
-    if (status.available) {
-      spdlog::info("backend cuda");
-      return BackendKind::cuda;
-    }
-    spdlog::info("backend host, as cuda is not available: {}", status.reason);
+  const BackendStatus cuda = backend_status(BackendKind::cuda);
+  if (cuda.available) {
+    spdlog::info("backend cuda");
+    return BackendKind::cuda;
   }
+  spdlog::info("backend host, as cuda is not available: {}", cuda.reason);
   return BackendKind::host;
 }
 

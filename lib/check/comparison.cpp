@@ -105,14 +105,17 @@ void Comparison::add(const std::string& output, std::int64_t item, std::int64_t 
   element.abs_error = distance(got, expected.low, expected.high);
   element.rel_error = usage_of(element.abs_error, std::abs(nearest));
   element.ulp_error = element.abs_error / ulp(dtype_, nearest);
+  const bool significant = std::abs(nearest) > expected.bound;
   element.bound_usage = usage_of(element.abs_error, expected.bound);
   usage_.add(element.bound_usage);
   if (std::isfinite(expected.sharp_bound)) {
     sharp_usage_.add(usage_of(distance(got, expected.sharp_low, expected.sharp_high), expected.sharp_bound));
   }
   abs_.add(element.abs_error);
-  rel_.add(element.rel_error);
-  ulp_.add(element.ulp_error);
+  if (significant) {
+    rel_.add(element.rel_error);
+    ulp_.add(element.ulp_error);
+  }
   if (!within(element.abs_error, nearest, expected.bound)) {
     fail(element, kink ? "outside the hull of the undecided branches" : "");
   } else if (worst_.size() < kWorstKept || element.bound_usage >= worst_.back().bound_usage) {
@@ -138,6 +141,8 @@ void Comparison::fill(CheckResult& result) const {
   if (usage_.count() > 0) {
     result.bound_usage = distribution(usage_);
     result.abs_error = distribution(abs_);
+  }
+  if (rel_.count() > 0) {
     result.rel_error = distribution(rel_);
     result.ulp_error = distribution(ulp_);
   }

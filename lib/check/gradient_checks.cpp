@@ -191,12 +191,14 @@ std::vector<double> forward_values(const CheckRequest& request, const KernelRun&
   return values;
 }
 
-// Element of a gradient component of one item: the gradients' components follow each other in the order of the arguments.
+// Element of a gradient component of item `item` of `items`: the gradients' components follow each other in the order of
+// the arguments.
 struct GradientElement {
   std::string output;
   std::size_t element = 0;
 };
-GradientElement gradient_element(const KernelRun& run, const Kernel& backward, std::size_t component, std::int64_t item) {
+GradientElement gradient_element(const KernelRun& run, const Kernel& backward, std::size_t component, std::size_t item,
+                                 std::size_t items) {
   for (const Argument& argument : backward.arguments()) {
     if (argument.role != ArgumentRole::gradient) continue;
     const ItemLayout& layout = run.layout(argument.name);
@@ -206,8 +208,7 @@ GradientElement gradient_element(const KernelRun& run, const Kernel& backward, s
       continue;
     }
     const auto inner = static_cast<std::size_t>(layout.inner);
-    const std::size_t slice = component / inner * static_cast<std::size_t>(layout.items);
-    return {argument.name, (slice + static_cast<std::size_t>(item)) * inner + component % inner};
+    return {argument.name, (component / inner * items + item) * inner + component % inner};
   }
   throw Error(ErrorKind::internal, "the gradients have fewer components than the inputs");
 }
@@ -219,44 +220,55 @@ std::string name_with_role(const Kernel& kernel, ArgumentRole role) {
   throw Error(ErrorKind::internal, kernel.id() + " has no argument of the role " + std::string(name(role)));
 }
 
-// What the f64 kernels gave at the plan's points, and what the reference gives there.
+// What the f64 kernels gave at the plan's points.
 struct WideRun {
   const KernelRun& run;
   const Kernel& forward;
   const Kernel& backward;
   Items all;
-  Reference values, gradients;
 };
+
+// One component of one sample: the kernel's gradient against the differences of its own forward values.
+void compare_component(const CheckRequest& request, const Sample& sample, std::size_t component, std::size_t base,
+                       const DerivativeEstimate& difference, const WideRun& wide, const Reference& gradients,
+                       Disagreement& found, CheckResult& result) {
+  const auto items = static_cast<std::size_t>(wide.run.item_count());
+  const auto place = gradient_element(wide.run, wide.backward, component, base, items);
+  const ReferenceValues& right = gradients.at(place.output);
+  const std::size_t e = gradient_element(wide.run, wide.backward, component, 0, 1).element;
+  const double dy = wide.all.at(name_with_role(wide.backward, ArgumentRole::upstream))[base];
+  const double allowed = request.tolerance.slack * (right.bound[e] + right.high[e] - right.low[e]) +
+                         kEstimateSafety * difference.error * std::abs(dy);
+  if (!informative(difference, sample.oracles.closed[component]) || !std::isfinite(allowed)) return;
+  ++result.compared;
+  const double got = wide.all.at(place.output)[place.element], expected = dy * difference.value;
+  if (!agree(got, expected, allowed)) {
+    note(found, sample, component, got, expected, allowed, "forward differences differ");
+  }
+}
 
 void compare_with_differences(const CheckRequest& request, const std::vector<Sample>& samples, const DifferencePlan& plan,
                               const WideRun& wide, Disagreement& found, CheckResult& result) {
   const std::vector<double> values = forward_values(request, wide.run, wide.forward, plan);
-  const auto dy = wide.all.at(name_with_role(wide.backward, ArgumentRole::upstream));
-  const auto& loss_bound = wide.values.at(name_with_role(wide.forward, ArgumentRole::output)).bound;
+  const std::string output = name_with_role(wide.forward, ArgumentRole::output);
   std::size_t width = 0;
   for (std::size_t s = 0; s < samples.size(); ++s) {
+    Reference right_values, gradients;
+    request.loss->evaluate({Pass::forward, Dtype::f64, request.convention}, samples[s].item, right_values);
+    request.loss->evaluate({Pass::backward, Dtype::f64, request.convention}, samples[s].item, gradients);
+    const double noise = right_values.at(output).bound.front();
     const auto base = static_cast<std::size_t>(plan.base[s]);
     std::size_t at = base + 1;
     for (const auto& component : samples[s].components) {
-      const std::size_t c = component.index;
       std::vector<double> above, below;
       for (int step = 0; step < kRiddersSteps; ++step) {
         above.push_back(values[at++]);
         below.push_back(values[at++]);
       }
-      const auto difference =
-          ridders_extrapolate(above, below, std::span(plan.widths).subspan(width, kRiddersSteps), loss_bound[base]);
+      const auto widths = std::span(plan.widths).subspan(width, kRiddersSteps);
       width += kRiddersSteps;
-      const auto place = gradient_element(wide.run, wide.backward, c, plan.base[s]);
-      const ReferenceValues& right = wide.gradients.at(place.output);
-      const double got = wide.all.at(place.output)[place.element];
-      const double allowed = request.tolerance.slack * (right.bound[place.element] + right.high[place.element] -
-                                                        right.low[place.element]) +
-                             kEstimateSafety * difference.error * std::abs(dy[base]);
-      if (!informative(difference, samples[s].oracles.closed[c]) || !std::isfinite(allowed)) continue;
-      ++result.compared;
-      const double expected = dy[base] * difference.value;
-      if (!agree(got, expected, allowed)) note(found, samples[s], c, got, expected, allowed, "forward differences differ");
+      compare_component(request, samples[s], component.index, base, ridders_extrapolate(above, below, widths, noise),
+                        wide, gradients, found, result);
     }
   }
 }
@@ -288,9 +300,7 @@ void check_self_consistency(const CheckRequest& request, Backend& backend, const
   run.launch(*forward->loaded, forward->kernel);
   run.launch(*backward->loaded, backward->kernel, 1);
 
-  WideRun outcome{run, forward->kernel, backward->kernel, run.read(0, plan.items.count), {}, {}};
-  request.loss->evaluate({Pass::forward, Dtype::f64, request.convention}, outcome.all, outcome.values);
-  request.loss->evaluate({Pass::backward, Dtype::f64, request.convention}, outcome.all, outcome.gradients);
+  const WideRun outcome{run, forward->kernel, backward->kernel, run.read(0, plan.items.count)};
   compare_with_differences(request, samples, plan, outcome, found, result);
   conclude(result, found, samples.size(), made_of_kinks(request), "components of the kernel's backward differ from differences of its own forward");
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <utility>
 
 #include "base/content_hash.hpp"
@@ -106,16 +107,21 @@ std::uint64_t GuardedBuffer::content_hash() const {
 }
 
 std::optional<std::string> GuardedBuffer::canary_damage() const {
-  const auto intact = [&](const std::vector<std::byte>& zone, std::size_t at) {
-    return std::equal(canary_.begin(), canary_.end(), zone.begin() + static_cast<std::ptrdiff_t>(at));
-  };
   const std::size_t element = canary_.size();
+  const auto intact = [&](const std::vector<std::byte>& zone, std::size_t at) {
+    return std::memcmp(canary_.data(), zone.data() + at, element) == 0;
+  };
+  // A zone is whole when it begins with the canary and repeats itself.
+  const auto whole = [&](const std::vector<std::byte>& zone) {
+    return intact(zone, 0) && std::memcmp(zone.data(), zone.data() + element, zone.size() - element) == 0;
+  };
   const auto before = download(0, data_offset_);
+  const auto after = download(data_offset_ + bytes(), kZoneBytes);
+  if (whole(before) && whole(after)) return std::nullopt;
   for (std::size_t at = before.size(); at >= element; at -= element) {
     if (intact(before, at - element)) continue;
     return "written " + std::to_string((before.size() - at) / element + 1) + " elements before the start of " + name_;
   }
-  const auto after = download(data_offset_ + bytes(), kZoneBytes);
   for (std::size_t at = 0; at < after.size(); at += element) {
     if (intact(after, at)) continue;
     return "written at element " + std::to_string(layout_.elements() + static_cast<std::int64_t>(at / element)) +

@@ -279,6 +279,19 @@ std::optional<std::string> KernelRun::first_unwritten(const Kernel& kernel,
   return found;
 }
 
+std::string KernelRun::trace_of_sentinels(const Kernel& kernel, const Items& other,
+                                          const std::map<std::string, double>& other_sentinels) const {
+  const Items now = read(0, item_count_);
+  for (const auto& [name, sentinel] : other_sentinels) {
+    const auto mine = now.at(name), others = other.at(name);
+    for (std::size_t e = 0; e < mine.size(); ++e) {
+      const bool same = mine[e] == others[e] || (std::isnan(mine[e]) && std::isnan(others[e]));
+      if (!same && others[e] != sentinel) return "the result depends on what the output held before the launch";
+    }
+  }
+  return first_unwritten(kernel, other_sentinels).value_or("some elements are not written");
+}
+
 std::vector<std::pair<std::string, std::vector<double>>> KernelRun::inputs_of(std::int64_t item) const {
   std::vector<std::pair<std::string, std::vector<double>>> inputs;
   for (const auto& [name, argument] : arguments_) {

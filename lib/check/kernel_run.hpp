@@ -57,6 +57,11 @@ class KernelRun {
   [[nodiscard]] std::optional<std::string> first_unwritten(const Kernel& kernel,
                                                            const std::map<std::string, double>& sentinels) const;
 
+  // Outputs differ from those of `other`, a launch that began with other sentinels: "d_pred of box 3 is not written", or that
+  // results depend on what the output held before.
+  [[nodiscard]] std::string trace_of_sentinels(const Kernel& kernel, const Items& other,
+                                               const std::map<std::string, double>& other_sentinels) const;
+
   // Inputs of one item as the kernel saw them, for reports.
   [[nodiscard]] std::vector<std::pair<std::string, std::vector<double>>> inputs_of(std::int64_t item) const;
   // Values of a run of items of every buffer that exists.

@@ -10,6 +10,8 @@ std::unique_ptr<Backend> open_backend(BackendKind kind, int device_index) {
   return kind == BackendKind::cuda ? open_cuda_backend(device_index) : open_host_backend();
 }
 
-std::vector<BackendStatus> backend_statuses() { return {cuda_status(), host_status()}; }
+BackendStatus backend_status(BackendKind kind) {
+  return kind == BackendKind::cuda ? cuda_status() : host_status();
+}
 
 }  // namespace lossgrad

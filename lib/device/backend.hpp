@@ -124,14 +124,15 @@ enum class BackendKind { cuda, host };
 // no C++ compiler).
 std::unique_ptr<Backend> open_backend(BackendKind kind, int device_index = 0);
 
-// What this machine offers, without throwing: for `lossgrad devices` and for `--backend auto`.
+// What this machine offers, without throwing: for `lossgrad devices` and for `--backend auto`. Looking may cost
+// something (a compiler is asked for its version), so a caller asks for the kind it needs.
 struct BackendStatus {
   BackendKind kind;
   bool available = false;
   std::string reason;                      // why not, one line; empty when available
   std::vector<DeviceDescription> devices;  // every device of an available backend
 };
-std::vector<BackendStatus> backend_statuses();
+BackendStatus backend_status(BackendKind kind);
 
 // cuda needs no device for these two: compiles for any architecture ("sm_90") with NVRTC.
 // Throws ErrorKind::device when NVRTC is not found, ErrorKind::compile when the kernel does not compile.

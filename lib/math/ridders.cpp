@@ -34,11 +34,12 @@ DerivativeEstimate ridders_extrapolate(std::span<const double> forward, std::spa
     double factor = kShrinkSquared;
     for (std::size_t j = 1; j <= i; ++j, factor *= kShrinkSquared) {
       row[j] = (row[j - 1] * factor - previous[j - 1]) / (factor - 1);
-      const double error = std::max(std::abs(row[j] - row[j - 1]), std::abs(row[j] - previous[j - 1])) + 4 * rounding;
+      // Two neighbours of an entry agree by chance now and then, at steps that are still too large; three do not.
+      if (j == i) continue;
+      const double error = std::max({std::abs(row[j] - row[j - 1]), std::abs(row[j] - previous[j - 1]),
+                                     std::abs(row[j] - previous[j])}) + 4 * rounding;
       if (error <= best.error) best = {row[j], error};
     }
-    // Higher orders got worse by far: smaller steps only add rounding.
-    if (i > 0 && std::abs(row[i] - previous[i - 1]) >= 4 * best.error) break;
     previous = std::move(row);
   }
   return best;

@@ -27,6 +27,6 @@ DerivativeEstimate ridders_extrapolate(std::span<const double> forward, std::spa
 DerivativeEstimate ridders_derivative(const std::function<double(double)>& function, double x, double first_step,
                                       double noise);
 
-inline constexpr int kRiddersSteps = 10;
+inline constexpr int kRiddersSteps = 12;
 
 }  // namespace lossgrad

@@ -78,6 +78,7 @@ struct CheckResult {
   std::optional<Distribution> bound_usage;        // abs error / bound, the bound that holds for any right kernel
   std::optional<Distribution> sharp_bound_usage;  // the same against the bound of the accurate form
   std::optional<Distribution> abs_error;
+  // Over elements whose right value exceeds its bound: of a value that cancels to less, no digit is certain.
   std::optional<Distribution> rel_error;
   std::optional<Distribution> ulp_error;          // in ulp of the storage type
   std::vector<WorstElement> worst;                // largest bound usage first

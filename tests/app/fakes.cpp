@@ -179,7 +179,8 @@ std::unique_ptr<Backend> open_backend(BackendKind kind, int device_index) {
   return std::make_unique<FakeBackend>(kind);
 }
 
-std::vector<BackendStatus> backend_statuses() {
+BackendStatus backend_status(BackendKind kind) {
+  if (kind == BackendKind::host) return {kind, true, "", {}};
   const bool cuda = test::engine().cuda_available;
   DeviceDescription device;
   device.name = "fake device";
@@ -190,7 +191,7 @@ std::vector<BackendStatus> backend_statuses() {
   device.compiler = "NVRTC 13.0";
   std::vector<DeviceDescription> devices;
   if (cuda) devices.push_back(device);
-  return {{BackendKind::cuda, cuda, cuda ? "" : "no driver", devices}, {BackendKind::host, true, "", {}}};
+  return {kind, cuda, cuda ? "" : "no driver", devices};
 }
 
 KernelResources cuda_resources(const Kernel&, const std::string&) { return {40, 0, 0, 0, -1}; }

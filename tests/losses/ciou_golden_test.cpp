@@ -98,7 +98,7 @@ TEST(CiouGolden, GradientsWithAlphaHeldFixed) {
     for (std::size_t i = 0; i < n; ++i) {
       const auto pred = box("pred", i);
       const auto r = ciou_values(pred, box("target", i), fixed, CiouForm::centre, true);
-      const auto d = ciou_gradient(pred, r, r.iou, r.alpha, T(items.at("dy")[i]), fixed);
+      const auto d = ciou_gradient(pred, r, ciou_factors(pred, r, r.iou, r.alpha, fixed), T(items.at("dy")[i]));
       const std::array parts = {d.cx.value, d.cy.value, d.w.value, d.h.value};
       for (std::size_t c = 0; c < 4; ++c) expect_close(parts[c], right[c * n + i], label(entry, "detached", c));
     }

@@ -51,7 +51,7 @@ PlainCode plain_float_code(const Items& items, std::size_t i, CiouForm form, con
   };
   const auto pred = box("pred");
   const auto r = ciou_values(pred, box("target"), convention, form, true);
-  const auto d = ciou_gradient(pred, r, r.iou, r.alpha, F(items.at("dy")[i]), convention);
+  const auto d = ciou_gradient(pred, r, ciou_factors(pred, r, r.iou, r.alpha, convention), F(items.at("dy")[i]));
   return {{d.cx.value, d.cy.value, d.w.value, d.h.value}, r.loss.value, r.iou.value, r.v.value, r.alpha.value};
 }
 

@@ -46,8 +46,9 @@ struct CiouAxis {
   T distance;   // pred centre - target centre
   T overlap;    // clamped at 0
   T enclosing;
-  T overlap_by_centre, overlap_by_size;      // derivatives, branches resolved by indicators
-  T enclosing_by_centre, enclosing_by_size;
+  // Derivatives, branches resolved by indicators.
+  T overlap_by_centre, overlap_by_size, overlap_by_upper, overlap_by_lower;
+  T enclosing_by_centre, enclosing_by_size, enclosing_by_upper, enclosing_by_lower;
 };
 
 template <class T>
@@ -77,10 +78,14 @@ void ciou_axis_derivatives(CiouAxis<T>& axis, const T& raw_overlap, const T& upp
   const T inner_lower = indicator_less(zero, lower);
   axis.overlap_by_centre = positive * (inner_upper - inner_lower);
   axis.overlap_by_size = scale_exactly(T(positive * (inner_upper + inner_lower)), 0.5);
+  axis.overlap_by_upper = positive * inner_upper;
+  axis.overlap_by_lower = -(positive * inner_lower);
   const T outer_upper = indicator_less(zero, upper);
   const T outer_lower = indicator_less(lower, zero);
   axis.enclosing_by_centre = outer_upper - outer_lower;
   axis.enclosing_by_size = scale_exactly(T(outer_upper + outer_lower), 0.5);
+  axis.enclosing_by_upper = outer_upper;
+  axis.enclosing_by_lower = -outer_lower;
 }
 
 template <class T>
@@ -181,38 +186,71 @@ CiouValues<T> ciou_values(const CiouBox<T>& pred, const CiouBox<T>& target, cons
 
 // ---- gradient -------------------------------------------------------------------------------------------------------
 
-// d loss / d pred times dy. `iou` and `alpha` are what the kernel sees of them: saved values or computed again.
+// What both ways of adding up the parts need.
 template <class T>
-CiouBox<T> ciou_gradient(const CiouBox<T>& pred, const CiouValues<T>& r, const T& iou, const T& alpha, const T& dy,
-                         const CiouConvention& convention) {
+struct CiouFactors {
+  T by_inter, by_area;  // (a) IoU: d iou/d inter = (1 + iou)/U, d iou/d pred area = -iou/U, with reciprocals
+  T twice, ratio;       // (b) 2/(c2+eps), d2/(c2+eps)
+  T by_width, by_height;  // (c) aspect: d angle/d pred w = -h'/(h'^2 + w^2), d angle/d pred h = w/(h'^2 + w^2)
+};
+
+// `iou` and `alpha` are what the kernel sees of them: saved values or computed again.
+template <class T>
+CiouFactors<T> ciou_factors(const CiouBox<T>& pred, const CiouValues<T>& r, const T& iou, const T& alpha,
+                            const CiouConvention& convention) {
   const T one(1.0);
   const T by_iou = convention.alpha_through ? T(alpha * alpha - one) : T(-one);
   const T by_v = convention.alpha_through ? T(scale_exactly(alpha, 2.0) - alpha * alpha) : alpha;
-
-  // (a) IoU: d iou/d inter = (1 + iou)/U, d iou/d pred area = -iou/U, with reciprocals as fast code has them.
   const T inverse_union = one / r.union_eps;
-  const T by_inter = by_iou * (one + iou) * inverse_union;
-  const T by_area = -(by_iou * iou * inverse_union);
-
-  // (b) centre distance over enclosing diagonal.
   const T inverse_c2 = one / r.c2_eps;
-  const T ratio = r.d2 * inverse_c2;
-  const T twice = scale_exactly(inverse_c2, 2.0);
-
-  // (c) aspect: d angle/d pred w = -h'/(h'^2 + w^2), d angle/d pred h = w/(h'^2 + w^2), h' = h + aspect_eps.
   const T height = convention.aspect_eps == 0 ? pred.h : T(pred.h + rounded_constant<T>(convention.aspect_eps));
   const T scale = by_v * rounded_constant<T>(2 * kFourOverPiSquared) * r.angle / (height * height + pred.w * pred.w);
+  CiouFactors<T> f;
+  f.by_inter = by_iou * (one + iou) * inverse_union;
+  f.by_area = -(by_iou * iou * inverse_union);
+  f.ratio = r.d2 * inverse_c2;
+  f.twice = scale_exactly(inverse_c2, 2.0);
+  f.by_width = -(scale * height);
+  f.by_height = scale * pred.w;
+  return f;
+}
 
+// d loss / d pred times dy, each component summed on its own.
+template <class T>
+CiouBox<T> ciou_gradient(const CiouBox<T>& pred, const CiouValues<T>& r, const CiouFactors<T>& f, const T& dy) {
   CiouBox<T> d;
-  d.cx = dy * (by_inter * r.y.overlap * r.x.overlap_by_centre +
-               twice * (r.x.distance - ratio * r.x.enclosing * r.x.enclosing_by_centre));
-  d.cy = dy * (by_inter * r.x.overlap * r.y.overlap_by_centre +
-               twice * (r.y.distance - ratio * r.y.enclosing * r.y.enclosing_by_centre));
-  d.w = dy * (by_inter * r.y.overlap * r.x.overlap_by_size + by_area * pred.h -
-              twice * ratio * r.x.enclosing * r.x.enclosing_by_size - scale * height);
-  d.h = dy * (by_inter * r.x.overlap * r.y.overlap_by_size + by_area * pred.w -
-              twice * ratio * r.y.enclosing * r.y.enclosing_by_size + scale * pred.w);
+  d.cx = dy * (f.by_inter * r.y.overlap * r.x.overlap_by_centre +
+               f.twice * (r.x.distance - f.ratio * r.x.enclosing * r.x.enclosing_by_centre));
+  d.cy = dy * (f.by_inter * r.x.overlap * r.y.overlap_by_centre +
+               f.twice * (r.y.distance - f.ratio * r.y.enclosing * r.y.enclosing_by_centre));
+  d.w = dy * (f.by_inter * r.y.overlap * r.x.overlap_by_size + f.by_area * pred.h -
+              f.twice * f.ratio * r.x.enclosing * r.x.enclosing_by_size + f.by_width);
+  d.h = dy * (f.by_inter * r.x.overlap * r.y.overlap_by_size + f.by_area * pred.w -
+              f.twice * f.ratio * r.y.enclosing * r.y.enclosing_by_size + f.by_height);
   return d;
+}
+
+// The same as automatic differentiation of corner code adds it up: everything at the two edges of an axis first, then
+// centre = upper + lower and size = (upper - lower)/2. What cancels between the edges leaves its rounding behind, so the
+// bound is larger where the parts are.
+template <class T>
+struct CiouEdgeSums {
+  T by_centre, by_size;
+};
+template <class T>
+CiouEdgeSums<T> ciou_edge_sums(const CiouAxis<T>& axis, const T& other_overlap, const T& by_size, const CiouFactors<T>& f) {
+  const T shift = scale_exactly(T(f.twice * axis.distance), 0.5);
+  const T lengthen = f.twice * f.ratio * axis.enclosing;
+  const T upper = f.by_inter * other_overlap * axis.overlap_by_upper - lengthen * axis.enclosing_by_upper + shift + by_size;
+  const T lower = f.by_inter * other_overlap * axis.overlap_by_lower - lengthen * axis.enclosing_by_lower + shift - by_size;
+  return {upper + lower, scale_exactly(T(upper - lower), 0.5)};
+}
+
+template <class T>
+CiouBox<T> ciou_gradient_at_edges(const CiouBox<T>& pred, const CiouValues<T>& r, const CiouFactors<T>& f, const T& dy) {
+  const auto x = ciou_edge_sums(r.x, r.y.overlap, T(f.by_area * pred.h + f.by_width), f);
+  const auto y = ciou_edge_sums(r.y, r.x.overlap, T(f.by_area * pred.w + f.by_height), f);
+  return {dy * x.by_centre, dy * y.by_centre, dy * x.by_size, dy * y.by_size};
 }
 
 }  // namespace lossgrad

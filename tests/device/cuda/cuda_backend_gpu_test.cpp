@@ -203,11 +203,11 @@ TEST_F(CudaBackendTest, WrongLaunchesAreNamed) {
 
 // More dynamic shared memory than kernels get without asking.
 TEST_F(CudaBackendTest, LargeDynamicSharedMemory) {
-  const Kernel kernel = make_kernel("shared", Dtype::f32, "extern __shared__ float all[];",
+  const Kernel kernel = make_kernel("shared", Dtype::f32, "extern __shared__ float staging[];",
                                     "extern \"C\" __global__ void shared_entry_point(float* y) {\n"
-                                    "  all[15000 + threadIdx.x] = threadIdx.x;\n"
+                                    "  staging[15000 + threadIdx.x] = threadIdx.x;\n"
                                     "  __syncthreads();\n"
-                                    "  y[threadIdx.x] = all[15031 - threadIdx.x];\n}\n",
+                                    "  y[threadIdx.x] = staging[15031 - threadIdx.x];\n}\n",
                                     {{"y", ArgumentRole::output, {"32"}}});
   const auto y = backend().allocate(32 * sizeof(float));
   const auto loaded = backend().load(kernel);
