@@ -1,113 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "check/gradient_checks.hpp"
-
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "base/error.hpp"
+#include "check/disagreement.hpp"
+#include "check/gradient_checks.hpp"
 #include "check/kernel_run.hpp"
-#include "check/samples.hpp"
-#include "math/ridders.hpp"
 
 namespace lossgrad {
-namespace {
-
-// Extrapolated differences have an estimate of their error, not a bound; ten times it has held on all scenarios.
-constexpr double kEstimateSafety = 10;
-// A difference says something about a gradient when its error is below this share of the larger of the two.
-constexpr double kInformative = 1e-3;
-
-struct Disagreement {
-  std::int64_t count = 0;
-  WorstElement worst;
-  double worst_ratio = 0;
-};
-
-// Compares `got` with `expected` known within `allowed`; returns whether they agree.
-bool agree(double got, double expected, double allowed) { return std::abs(got - expected) <= allowed; }
-
-void note(Disagreement& found, const Sample& sample, std::size_t component, double got, double expected, double allowed,
-          const std::string& what) {
-  ++found.count;
-  const double ratio = std::abs(got - expected) / std::max(allowed, std::numeric_limits<double>::min());
-  if (!(ratio > found.worst_ratio) && found.count > 1) return;
-  found.worst_ratio = ratio;
-  found.worst = {};
-  found.worst.output = "gradient";
-  found.worst.item = sample.index;
-  found.worst.component = static_cast<std::int64_t>(component);
-  found.worst.got = got;
-  found.worst.expected_low = found.worst.expected_high = expected;
-  found.worst.bound = allowed;
-  found.worst.bound_usage = ratio;
-  found.worst.abs_error = std::abs(got - expected);
-  found.worst.rel_error = found.worst.abs_error / std::abs(expected);
-  found.worst.ulp_error = found.worst.abs_error / ulp(Dtype::f64, expected);
-  found.worst.note = what;
-  for (const auto& [name, values] : sample.item.values) found.worst.inputs.emplace_back(name, values);
-}
-
-DerivativeEstimate difference_of_value(const CheckRequest& request, const Sample& sample,
-                                       const Sample::Component& component) {
-  std::vector<double> point = sample.oracles.point;
-  const double x = point[component.index];
-  const auto value = [&](double moved) {
-    point[component.index] = moved;
-    return request.loss->value_at(request.convention, sample.item, 0, point);
-  };
-  return ridders_derivative(value, x, component.first_step, sample.value_error);
-}
-
-bool informative(const DerivativeEstimate& estimate, double gradient) {
-  return estimate.error <= kInformative * std::max(std::abs(estimate.value), std::abs(gradient));
-}
-
-void conclude(CheckResult& result, const Disagreement& found, std::size_t samples, bool kinks_are_the_point,
-              const std::string& failed_text) {
-  if (found.count > 0) {
-    result.verdict = Verdict::failed;
-    result.reason = std::to_string(found.count) + " of " + std::to_string(result.compared) + " " + failed_text;
-    result.worst = {found.worst};
-  } else if (samples == 0 && kinks_are_the_point) {
-    result.verdict = Verdict::skipped;
-    result.reason = "every sample of this scenario lies on a kink; `reference` checks the hull there";
-  } else if (result.compared == 0) {
-    result.verdict = Verdict::mistrusted;
-    result.reason = samples == 0 ? "no sample away from kinks: nothing was compared"
-                                 : "no difference was precise enough: nothing was compared";
-  } else {
-    result.verdict = Verdict::passed;
-  }
-}
-
-}  // namespace
-
-void check_oracles(const CheckRequest& request, const InputSource& source, CheckResult& result) {
-  Disagreement found;
-  const auto samples = draw_samples(request, source);
-  for (const Sample& sample : samples) {
-    for (const auto& component : sample.components) {
-      const std::size_t c = component.index;
-      const double closed = sample.oracles.closed[c];
-      const double own_error = 4 * sample.oracles.closed_error[c] + std::numeric_limits<double>::min();
-      if (!std::isfinite(own_error)) continue;
-      ++result.compared;
-      if (!agree(sample.oracles.automatic[c], closed, own_error)) {
-        note(found, sample, c, closed, sample.oracles.automatic[c], own_error, "automatic differentiation differs");
-        continue;
-      }
-      const auto difference = difference_of_value(request, sample, component);
-      const double allowed = own_error + kEstimateSafety * difference.error;
-      if (informative(difference, closed) && !agree(difference.value, closed, allowed)) {
-        note(found, sample, c, closed, difference.value, allowed, "finite differences differ");
-      }
-    }
-  }
-  conclude(result, found, samples.size(), made_of_kinks(request),
-           "gradients of lossgrad's own oracles disagree: this is a defect of lossgrad, not of the kernel");
-}
-
 namespace {
 
 // All points that the differences of the samples need, as one case for the f64 kernels: for each sample the base point,
@@ -229,17 +129,17 @@ struct WideRun {
 };
 
 // One component of one sample: the kernel's gradient against the differences of its own forward values.
-void compare_component(const CheckRequest& request, const Sample& sample, std::size_t component, std::size_t base,
+void compare_component(const CheckRequest& request, const Sample& sample, const Sample::Component& component, std::size_t base,
                        const DerivativeEstimate& difference, const WideRun& wide, const Reference& gradients,
                        Disagreement& found, CheckResult& result) {
   const auto items = static_cast<std::size_t>(wide.run.item_count());
-  const auto place = gradient_element(wide.run, wide.backward, component, base, items);
+  const auto place = gradient_element(wide.run, wide.backward, component.index, base, items);
   const ReferenceValues& right = gradients.at(place.output);
-  const std::size_t e = gradient_element(wide.run, wide.backward, component, 0, 1).element;
+  const std::size_t e = gradient_element(wide.run, wide.backward, component.index, 0, 1).element;
   const double dy = wide.all.at(name_with_role(wide.backward, ArgumentRole::upstream))[base];
   const double allowed = request.tolerance.slack * (right.bound[e] + right.high[e] - right.low[e]) +
                          kEstimateSafety * difference.error * std::abs(dy);
-  if (!informative(difference, sample.oracles.closed[component]) || !std::isfinite(allowed)) return;
+  if (!informative(difference, sample.oracles.closed[component.index]) || !std::isfinite(allowed)) return;
   ++result.compared;
   const double got = wide.all.at(place.output)[place.element], expected = dy * difference.value;
   if (!agree(got, expected, allowed)) {
@@ -267,10 +167,30 @@ void compare_with_differences(const CheckRequest& request, const std::vector<Sam
       }
       const auto widths = std::span(plan.widths).subspan(width, kRiddersSteps);
       width += kRiddersSteps;
-      compare_component(request, samples[s], component.index, base, ridders_extrapolate(above, below, widths, noise),
+      compare_component(request, samples[s], component, base, ridders_extrapolate(above, below, widths, noise),
                         wide, gradients, found, result);
     }
   }
+}
+
+// Runs both f64 kernels on the points that the samples' differences need and compares.
+Disagreement look(const CheckRequest& request, Backend& backend, const ReadyKernel& forward, const ReadyKernel& backward,
+                  const std::vector<Sample>& samples, CheckResult& result) {
+  CheckRequest wide = request;
+  wide.dtype = Dtype::f64;
+  const DifferencePlan plan = plan_differences(request, backward.kernel.arguments(), samples);
+  Sizes sizes = request.sizes;
+  sizes[request.loss->item_size()] = plan.items.count;
+  KernelRun run(wide, backend, sizes, 0, request.seed);
+  run.provide(forward.kernel);
+  run.provide(backward.kernel);
+  run.write_values(plan.items);
+  run.launch(*forward.loaded, forward.kernel);
+  run.launch(*backward.loaded, backward.kernel, 1);
+  Disagreement found;
+  const WideRun outcome{run, forward.kernel, backward.kernel, run.read(0, plan.items.count)};
+  compare_with_differences(request, samples, plan, outcome, found, result);
+  return found;
 }
 
 }  // namespace
@@ -286,23 +206,13 @@ void check_self_consistency(const CheckRequest& request, Backend& backend, const
   }
   const auto samples = draw_samples(request, source);
   Disagreement found;
-  if (samples.empty()) return conclude(result, found, 0, made_of_kinks(request), "");
-
-  CheckRequest wide = request;
-  wide.dtype = Dtype::f64;
-  const DifferencePlan plan = plan_differences(request, backward->kernel.arguments(), samples);
-  Sizes sizes = request.sizes;
-  sizes[request.loss->item_size()] = plan.items.count;
-  KernelRun run(wide, backend, sizes, 0, request.seed);
-  run.provide(forward->kernel);
-  run.provide(backward->kernel);
-  run.write_values(plan.items);
-  run.launch(*forward->loaded, forward->kernel);
-  run.launch(*backward->loaded, backward->kernel, 1);
-
-  const WideRun outcome{run, forward->kernel, backward->kernel, run.read(0, plan.items.count)};
-  compare_with_differences(request, samples, plan, outcome, found, result);
-  conclude(result, found, samples.size(), made_of_kinks(request), "components of the kernel's backward differ from differences of its own forward");
+  if (!samples.empty()) found = look(request, backend, *forward, *backward, samples, result);
+  if (found.count > 0) {
+    CheckResult second;
+    found = look(request, backend, *forward, *backward, found.doubtful, second);
+  }
+  conclude(result, found, samples.size(), made_of_kinks(request),
+           "components of the kernel's backward differ from differences of its own forward");
 }
 
 }  // namespace lossgrad

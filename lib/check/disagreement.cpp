@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/disagreement.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace lossgrad {
+namespace {
+
+constexpr double kInformative = 1e-3;
+
+}  // namespace
+
+bool agree(double got, double expected, double allowed) { return std::abs(got - expected) <= allowed; }
+
+bool informative(const DerivativeEstimate& estimate, double gradient) {
+  return estimate.error <= kInformative * std::max(std::abs(estimate.value), std::abs(gradient));
+}
+
+void note(Disagreement& found, const Sample& sample, const Sample::Component& component, double got, double expected,
+          double allowed, const std::string& what) {
+  ++found.count;
+  if (found.doubtful.empty() || found.doubtful.back().index != sample.index) {
+    found.doubtful.push_back(sample);
+    found.doubtful.back().components.clear();
+  }
+  found.doubtful.back().components.push_back({component.index, kSecondLook * component.first_step});
+  const double ratio = std::abs(got - expected) / std::max(allowed, std::numeric_limits<double>::min());
+  if (!(ratio > found.worst_ratio) && found.count > 1) return;
+  found.worst_ratio = ratio;
+  found.worst = {};
+  found.worst.output = "gradient";
+  found.worst.item = sample.index;
+  found.worst.component = static_cast<std::int64_t>(component.index);
+  found.worst.got = got;
+  found.worst.expected_low = found.worst.expected_high = expected;
+  found.worst.bound = allowed;
+  found.worst.bound_usage = ratio;
+  found.worst.abs_error = std::abs(got - expected);
+  found.worst.rel_error = found.worst.abs_error / std::abs(expected);
+  found.worst.ulp_error = found.worst.abs_error / ulp(Dtype::f64, expected);
+  found.worst.note = what;
+  for (const auto& [name, values] : sample.item.values) found.worst.inputs.emplace_back(name, values);
+}
+
+void conclude(CheckResult& result, const Disagreement& found, std::size_t samples, bool kinks_are_the_point,
+              const std::string& failed_text) {
+  if (found.count > 0) {
+    result.verdict = Verdict::failed;
+    result.reason = std::to_string(found.count) + " of " + std::to_string(result.compared) + " " + failed_text;
+    result.worst = {found.worst};
+  } else if (samples == 0 && kinks_are_the_point) {
+    result.verdict = Verdict::skipped;
+    result.reason = "every sample of this scenario lies on a kink; `reference` checks the hull there";
+  } else if (result.compared == 0) {
+    result.verdict = Verdict::mistrusted;
+    result.reason = samples == 0 ? "no sample away from kinks: nothing was compared"
+                                 : "no difference was precise enough: nothing was compared";
+  } else {
+    result.verdict = Verdict::passed;
+  }
+}
+
+}  // namespace lossgrad
