@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/content_hash.hpp"
 
-#include <xxhash.h>
-
 #include <array>
 #include <cstdio>
 #include <new>
+
+#include <xxhash.h>
 
 namespace lossgrad {
 

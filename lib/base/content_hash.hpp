@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Content hash: 128-bit XXH3 over named fields. Every field is delimited by its name and length, so that neighbouring
-// fields cannot run together. Not a defence against a forger: the cache that uses it is private to its user.
+// Content hash: 128-bit XXH3 over named fields. Every field is delimited by its name and length, so that
+// neighbouring fields cannot run together. Not a defence against a forger: the cache that uses it is private
+// to its user.
 #pragma once
 
 #include <cstddef>

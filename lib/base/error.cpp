@@ -7,11 +7,16 @@ namespace lossgrad {
 
 int exit_code(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::usage: return 2;
-    case ErrorKind::data: return 3;
-    case ErrorKind::compile: return 4;
-    case ErrorKind::device: return 5;
-    case ErrorKind::internal: return 70;
+    case ErrorKind::usage:
+      return 2;
+    case ErrorKind::data:
+      return 3;
+    case ErrorKind::compile:
+      return 4;
+    case ErrorKind::device:
+      return 5;
+    case ErrorKind::internal:
+      return 70;
   }
   return 70;
 }

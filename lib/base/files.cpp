@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/files.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdlib>
 #include <system_error>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.hpp"
 
@@ -20,12 +20,18 @@ namespace {
 
 std::string reason(int error_number) {
   switch (error_number) {
-    case ENOENT: return "no such file";
-    case EACCES: return "permission denied";
-    case EISDIR: return "is a directory, a file is expected";
-    case ENOTDIR: return "a part of the path is not a folder";
-    case ENOSPC: return "no space left on the disk";
-    default: return std::system_category().message(error_number);
+    case ENOENT:
+      return "no such file";
+    case EACCES:
+      return "permission denied";
+    case EISDIR:
+      return "is a directory, a file is expected";
+    case ENOTDIR:
+      return "a part of the path is not a folder";
+    case ENOSPC:
+      return "no space left on the disk";
+    default:
+      return std::system_category().message(error_number);
   }
 }
 

@@ -9,14 +9,17 @@
 
 namespace lossgrad {
 
-// Errors (all ErrorKind::data, one line, starting with the path): no such file, is a directory, permission denied.
+// Errors (all ErrorKind::data, one line, starting with the path): no such file, is a directory, permission
+// denied.
 std::string read_file(const std::filesystem::path& path);
 
-// Writes to a temporary file in the same folder, flushes it to disk and renames it over `path`: a reader sees the old
-// or the new content, never a part. Throws ErrorKind::data and removes the temporary when anything fails.
+// Writes to a temporary file in the same folder, flushes it to disk and renames it over `path`: a reader sees
+// the old or the new content, never a part. Throws ErrorKind::data and removes the temporary when anything
+// fails.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
-// $XDG_CACHE_HOME/lossgrad, else $HOME/.cache/lossgrad; nothing when neither variable is set to an absolute path.
+// $XDG_CACHE_HOME/lossgrad, else $HOME/.cache/lossgrad; nothing when neither variable is set to an absolute
+// path.
 std::optional<std::filesystem::path> user_cache_folder();
 
 }  // namespace lossgrad

@@ -25,12 +25,14 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return d[a.size()][b.size()];
 }
 
-std::string unknown_name_message(std::string_view kind, std::string_view given, std::span<const std::string> known) {
+std::string unknown_name_message(std::string_view kind, std::string_view given,
+                                 std::span<const std::string> known) {
   std::string message = "unknown " + std::string(kind) + " '" + std::string(given) + "'";
   const auto nearest = std::min_element(known.begin(), known.end(), [&](const auto& a, const auto& b) {
     return edit_distance(given, a) < edit_distance(given, b);
   });
-  if (nearest != known.end() && edit_distance(given, *nearest) <= std::max<std::size_t>(2, nearest->size() / 3)) {
+  if (nearest != known.end() &&
+      edit_distance(given, *nearest) <= std::max<std::size_t>(2, nearest->size() / 3)) {
     message += ": did you mean '" + *nearest + "'?";
   }
   message += known.empty() ? "" : (message.back() == '?' ? " known: " : ": known: ");

@@ -9,10 +9,12 @@
 
 namespace lossgrad {
 
-// Number of inserted, removed, replaced or swapped neighbouring letters that lead from a to b; letter case is ignored.
+// Number of inserted, removed, replaced or swapped neighbouring letters that lead from a to b; letter case is
+// ignored.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 // "unknown scenario 'typcal': did you mean 'typical'? known: typical, touching, ..."
-std::string unknown_name_message(std::string_view kind, std::string_view given, std::span<const std::string> known);
+std::string unknown_name_message(std::string_view kind, std::string_view given,
+                                 std::span<const std::string> known);
 
 }  // namespace lossgrad

@@ -11,7 +11,9 @@ bool wants(const CheckRequest& request, Pass pass) {
   return std::find(request.passes.begin(), request.passes.end(), pass) != request.passes.end();
 }
 
-bool skips(const CheckRequest& request, std::string_view check) { return request.skip.contains(std::string(check)); }
+bool skips(const CheckRequest& request, std::string_view check) {
+  return request.skip.contains(std::string(check));
+}
 
 bool made_of_kinks(const CheckRequest& request) {
   for (const ScenarioInfo& scenario : request.loss->scenarios()) {
@@ -24,16 +26,19 @@ CaseKernels::CaseKernels(const CheckRequest& request, Backend& backend) : reques
   std::vector<std::pair<Key, Kernel>> wanted;
   const auto want = [&](Pass pass, Dtype dtype, int block) {
     const KernelOptions options{pass, dtype, request.convention, block};
-    auto kernel = request.make_kernel ? request.make_kernel(options) : std::optional(request.loss->kernel(options));
+    auto kernel =
+        request.make_kernel ? request.make_kernel(options) : std::optional(request.loss->kernel(options));
     const Key key{pass, dtype, block};
-    const bool known = std::any_of(wanted.begin(), wanted.end(), [&](const auto& entry) { return entry.first == key; });
+    const bool known =
+        std::any_of(wanted.begin(), wanted.end(), [&](const auto& entry) { return entry.first == key; });
     if (kernel && !known) wanted.emplace_back(key, std::move(*kernel));
   };
   for (const Pass pass : {Pass::forward, Pass::backward}) {
     const bool needed = wants(request, pass) || (pass == Pass::forward && wants(request, Pass::backward));
     if (!needed) continue;
     want(pass, request.dtype, request.block);
-    if (wants(request, Pass::backward) && !skips(request, "self_consistency")) want(pass, Dtype::f64, request.block);
+    if (wants(request, Pass::backward) && !skips(request, "self_consistency"))
+      want(pass, Dtype::f64, request.block);
     if (!wants(request, pass) || skips(request, "repeatability")) continue;
     for (const int block : request.loss->repeatability_blocks()) want(pass, request.dtype, block);
   }
@@ -52,7 +57,8 @@ const ReadyKernel* CaseKernels::find(Pass pass, Dtype dtype, int block) const {
 
 const ReadyKernel& CaseKernels::main(Pass pass) const {
   const ReadyKernel* kernel = find(pass, request_.dtype, request_.block);
-  if (kernel == nullptr) throw Error(ErrorKind::internal, "the case has no kernel for " + std::string(name(pass)));
+  if (kernel == nullptr)
+    throw Error(ErrorKind::internal, "the case has no kernel for " + std::string(name(pass)));
   return *kernel;
 }
 

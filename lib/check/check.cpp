@@ -29,7 +29,9 @@ class Stopwatch {
 };
 
 std::string percent(std::int64_t part, std::int64_t whole) {
-  return std::to_string(static_cast<int>(std::floor(100.0 * static_cast<double>(part) / static_cast<double>(whole)))) + " %";
+  return std::to_string(
+             static_cast<int>(std::floor(100.0 * static_cast<double>(part) / static_cast<double>(whole)))) +
+         " %";
 }
 
 // One case: buffers of the full size, kernels, results in order.
@@ -51,7 +53,8 @@ class CaseRun {
     if (wants(request_, Pass::backward)) backward();
     if (wants(request_, Pass::backward)) self_consistency();
     std::stable_sort(results_.begin(), results_.end(), [](const CheckResult& a, const CheckResult& b) {
-      return std::make_pair(a.case_id.pass, position(a.check)) < std::make_pair(b.case_id.pass, position(b.check));
+      return std::make_pair(a.case_id.pass, position(a.check)) <
+             std::make_pair(b.case_id.pass, position(b.check));
     });
     return std::move(results_);
   }
@@ -66,16 +69,25 @@ class CaseRun {
   static std::size_t position(const std::string& check) {
     const auto& names = check_names();
     return static_cast<std::size_t>(
-        std::find_if(names.begin(), names.end(), [&](const CheckName& n) { return n.name == check; }) - names.begin());
+        std::find_if(names.begin(), names.end(), [&](const CheckName& n) { return n.name == check; }) -
+        names.begin());
   }
 
   // The result of a check; null when the request leaves it out (a skipped result is kept instead).
   CheckResult* begin(Pass pass, const std::string& check) {
     CheckResult result;
     const ReadyKernel& kernel = kernels_.main(pass);
-    result.case_id = {request_.loss->name().data(), pass, request_.convention, request_.dtype, request_.sizes,
-                      request_.inputs.empty() ? request_.scenario : "file", request_.files, request_.seed,
-                      std::string(backend_.name()), kernel.kernel.id(), kernel.loaded->content_hash()};
+    result.case_id = {request_.loss->name().data(),
+                      pass,
+                      request_.convention,
+                      request_.dtype,
+                      request_.sizes,
+                      request_.inputs.empty() ? request_.scenario : "file",
+                      request_.files,
+                      request_.seed,
+                      std::string(backend_.name()),
+                      kernel.kernel.id(),
+                      kernel.loaded->content_hash()};
     result.check = check;
     result.command = request_.command;
     if (skips(request_, check)) {
@@ -92,7 +104,8 @@ class CaseRun {
     if (!progress_) return;
     const double steps = (wants(request_, Pass::forward) ? 3 : 0) + (wants(request_, Pass::backward) ? 6 : 0);
     const double done = std::max<double>(0, static_cast<double>(results_.size()) - 1);
-    progress_(std::min(1.0, (done + fraction_of_step) / steps), results_.empty() ? "inputs" : results_.back().check);
+    progress_(std::min(1.0, (done + fraction_of_step) / steps),
+              results_.empty() ? "inputs" : results_.back().check);
   }
 
   Comparison compare(const Kernel& kernel) {
@@ -120,7 +133,8 @@ class CaseRun {
     Findings& findings = findings_[pass];
     const Stopwatch guards_watch;
     if (!skips(request_, "guards")) {
-      check_small_sizes(request_, backend_, kernels_.main(pass), source_, findings.small_guards, findings.guards_compared);
+      check_small_sizes(request_, backend_, kernels_.main(pass), source_, findings.small_guards,
+                        findings.guards_compared);
     }
     findings.guards_seconds = guards_watch.seconds();
     const Stopwatch repeat_watch;
@@ -161,8 +175,8 @@ class CaseRun {
     finish(Pass::backward);
   }
 
-  // Full size: compare with the reference, then once more with other sentinels: what differs was not written, depends on
-  // the output's old content, or does not repeat.
+  // Full size: compare with the reference, then once more with other sentinels: what differs was not written,
+  // depends on the output's old content, or does not repeat.
   void launch_twice(const ReadyKernel& kernel, const std::string& check) {
     const Pass pass = kernel.kernel.pass();
     Findings& findings = findings_[pass];
@@ -175,11 +189,12 @@ class CaseRun {
       result->seconds = watch.seconds();
     }
     const LaunchFindings second = full_.launch(*kernel.loaded, kernel.kernel, 1);
-    if (full_.output_hash(kernel.kernel) != bits) explain_difference(kernel, bits, second.sentinels, findings);
+    if (full_.output_hash(kernel.kernel) != bits)
+      explain_difference(kernel, bits, second.sentinels, findings);
   }
 
-  // The second launch, with other sentinels in the outputs, gave other bits than the first. A third launch like the first
-  // tells whether that is the sentinels' doing.
+  // The second launch, with other sentinels in the outputs, gave other bits than the first. A third launch
+  // like the first tells whether that is the sentinels' doing.
   void explain_difference(const ReadyKernel& kernel, std::uint64_t first_bits,
                           const std::map<std::string, double>& second_sentinels, Findings& findings) {
     const Items second = full_.read(0, full_.item_count());
@@ -205,9 +220,11 @@ class CaseRun {
     } else if (!made_of_kinks(request_) &&
                static_cast<double>(comparison.undecided()) > kTooManyUndecided * static_cast<double>(seen)) {
       result.verdict = Verdict::mistrusted;
-      result.reason = percent(comparison.undecided(), seen) + " of the elements are kinks, unbounded or out of range";
+      result.reason =
+          percent(comparison.undecided(), seen) + " of the elements are kinks, unbounded or out of range";
     } else if (result.case_id.pass != Pass::forward &&
-               static_cast<double>(comparison.zeros()) > kTooManyZeros * static_cast<double>(comparison.compared())) {
+               static_cast<double>(comparison.zeros()) >
+                   kTooManyZeros * static_cast<double>(comparison.compared())) {
       result.verdict = Verdict::mistrusted;
       result.reason = percent(comparison.zeros(), comparison.compared()) + " of the gradients are zero";
     }
@@ -217,7 +234,8 @@ class CaseRun {
     Findings& findings = findings_[pass];
     if (CheckResult* result = begin(pass, "guards")) {
       // What happened at the full size says most; the same fault shows again at small sizes.
-      findings.guards.insert(findings.guards.end(), findings.small_guards.begin(), findings.small_guards.end());
+      findings.guards.insert(findings.guards.end(), findings.small_guards.begin(),
+                             findings.small_guards.end());
       conclude(*result, findings.guards, findings.guards_compared, findings.guards_seconds);
     }
     if (CheckResult* result = begin(pass, "repeatability")) {
@@ -232,7 +250,8 @@ class CaseRun {
     if (!findings.empty()) {
       result.verdict = Verdict::failed;
       result.reason = findings.front();
-      if (findings.size() > 1) result.reason += " (and " + std::to_string(findings.size() - 1) + " more findings)";
+      if (findings.size() > 1)
+        result.reason += " (and " + std::to_string(findings.size() - 1) + " more findings)";
     } else if (compared == 0) {
       result.verdict = Verdict::mistrusted;
       result.reason = "nothing was checked";
@@ -253,11 +272,13 @@ class CaseRun {
 
 const std::vector<CheckName>& check_names() {
   static const std::vector<CheckName> names = {
-      {"oracles", "closed gradient, automatic differentiation and finite differences agree (no kernel involved)"},
+      {"oracles",
+       "closed gradient, automatic differentiation and finite differences agree (no kernel involved)"},
       {"reference", "every output within its certified bound; backward with saved values from the reference"},
       {"own_saved", "backward once more, with the saved values of the kernel's own forward"},
       {"self_consistency", "the f64 backward agrees with finite differences of the f64 forward"},
-      {"guards", "every element written, nothing else touched, ragged sizes, misaligned bases, fresh results"},
+      {"guards",
+       "every element written, nothing else touched, ragged sizes, misaligned bases, fresh results"},
       {"repeatability", "same bits on a second run, for every block size and (host) every thread order"},
   };
   return names;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The check engine: one case in, named check results out. Knows losses only through lib/losses/loss.hpp and devices only
-// through lib/device/backend.hpp.
+// The check engine: one case in, named check results out. Knows losses only through lib/losses/loss.hpp and
+// devices only through lib/device/backend.hpp.
 #pragma once
 
 #include <cstdint>
@@ -43,23 +43,24 @@ struct CheckRequest {
   std::uint64_t seed = 1;
   int block = 256;
   Tolerance tolerance;
-  std::set<std::string> skip;   // names of checks to leave out
+  std::set<std::string> skip;     // names of checks to leave out
   std::int64_t fd_samples = 256;  // items whose gradients are compared with finite differences
-  // Inputs from files instead of the scenario: argument name -> values in the argument's own layout. An argument that is
-  // not here is generated (dy), with sizes as in `sizes`.
+  // Inputs from files instead of the scenario: argument name -> values in the argument's own layout. An
+  // argument that is not here is generated (dy), with sizes as in `sizes`.
   std::map<std::string, std::vector<double>> inputs;
   std::vector<std::pair<std::string, std::string>> files;  // for the report
-  std::string command;  // that repeats the case
-  // Makes the kernels that are checked; empty: the loss's own. Returns nothing for options that it does not offer (another
-  // block size, f64): checks that need such a kernel are left out and say so.
+  std::string command;                                     // that repeats the case
+  // Makes the kernels that are checked; empty: the loss's own. Returns nothing for options that it does not
+  // offer (another block size, f64): checks that need such a kernel are left out and say so.
   std::function<std::optional<Kernel>(const KernelOptions&)> make_kernel;
 };
 
 // Called with the fraction of the case that is done (0..1) and the name of the running check; may be empty.
 using Progress = std::function<void(double, std::string_view)>;
 
-// Runs every check of the case; results in the order of check_names() within each pass. Throws Error when the case
-// cannot be run at all (compile, device, memory): never turned into a skip.
-std::vector<CheckResult> check_case(const CheckRequest& request, Backend& backend, const Progress& progress = {});
+// Runs every check of the case; results in the order of check_names() within each pass. Throws Error when the
+// case cannot be run at all (compile, device, memory): never turned into a skip.
+std::vector<CheckResult> check_case(const CheckRequest& request, Backend& backend,
+                                    const Progress& progress = {});
 
 }  // namespace lossgrad

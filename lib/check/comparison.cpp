@@ -12,15 +12,20 @@ namespace {
 constexpr std::size_t kWorstKept = 8;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-double distance(double got, double low, double high) { return got < low ? low - got : (got > high ? got - high : 0); }
+double distance(double got, double low, double high) {
+  return got < low ? low - got : (got > high ? got - high : 0);
+}
 
-double usage_of(double error, double bound) { return error == 0 ? 0 : (bound > 0 ? error / bound : kInfinity); }
+double usage_of(double error, double bound) {
+  return error == 0 ? 0 : (bound > 0 ? error / bound : kInfinity);
+}
 
 Distribution distribution(const LogHistogram& histogram) {
   return {histogram.max(), histogram.quantile(0.999), histogram.quantile(0.99), histogram.quantile(0.5)};
 }
 
-// Failures first, then larger usage, then lower position: a total order, so that merging does not depend on threads.
+// Failures first, then larger usage, then lower position: a total order, so that merging does not depend on
+// threads.
 bool worse(const WorstElement& a, const WorstElement& b) {
   if (a.bound_usage != b.bound_usage) return a.bound_usage > b.bound_usage;
   if (a.item != b.item) return a.item < b.item;
@@ -55,7 +60,8 @@ void Comparison::fail(WorstElement element, const std::string& note) {
   keep(element);
 }
 
-bool Comparison::decide_non_finite(const WorstElement& element, const ExpectedElement& expected, ItemState state) {
+bool Comparison::decide_non_finite(const WorstElement& element, const ExpectedElement& expected,
+                                   ItemState state) {
   const double got = element.got;
   if (std::isnan(expected.low) || std::isnan(expected.high)) {
     ++compared_;
@@ -76,7 +82,8 @@ bool Comparison::decide_non_finite(const WorstElement& element, const ExpectedEl
   }
   if (std::isfinite(got)) return false;
   ++compared_;
-  if (std::isnan(got) && (state.has_nan || state.has_infinity)) return true;  // same item: may be NaN or right
+  if (std::isnan(got) && (state.has_nan || state.has_infinity))
+    return true;  // same item: may be NaN or right
   fail(element, "not finite");
   return true;
 }
@@ -153,9 +160,10 @@ void Comparison::fill(CheckResult& result) const {
 std::string Comparison::failure_reason(const std::string& item_name) const {
   if (failures_ == 0 || worst_.empty()) return "";
   const WorstElement& first = worst_.front();
-  std::string text = std::to_string(failures_) + " of " + std::to_string(seen_) + " elements are wrong; worst: " +
-                     first.output + "[" + std::to_string(first.component) + "] of " + item_name + " " +
-                     std::to_string(first.item) + " is " + number(first.got) + ", expected " + number(first.expected_low);
+  std::string text = std::to_string(failures_) + " of " + std::to_string(seen_) +
+                     " elements are wrong; worst: " + first.output + "[" + std::to_string(first.component) +
+                     "] of " + item_name + " " + std::to_string(first.item) + " is " + number(first.got) +
+                     ", expected " + number(first.expected_low);
   if (first.expected_high > first.expected_low) text += " to " + number(first.expected_high);
   if (std::isfinite(first.bound_usage)) text += ", " + number(first.bound_usage, "%.3g") + " times its bound";
   if (!first.note.empty()) text += " (" + first.note + ")";

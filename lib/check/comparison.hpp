@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares a kernel's outputs with the reference, element by element. Fails closed: what is neither within its bound nor
-// explicitly excused (and counted) is a failure.
+// Compares a kernel's outputs with the reference, element by element. Fails closed: what is neither within
+// its bound nor explicitly excused (and counted) is a failure.
 #pragma once
 
 #include <cstdint>
@@ -40,14 +40,17 @@ class Comparison {
   [[nodiscard]] bool failed() const { return failures_ > 0; }
   [[nodiscard]] std::int64_t failures() const { return failures_; }
   [[nodiscard]] std::int64_t compared() const { return compared_; }
-  [[nodiscard]] std::int64_t zeros() const { return zeros_; }  // right value exactly zero, and so was the kernel's
+  [[nodiscard]] std::int64_t zeros() const {
+    return zeros_;
+  }  // right value exactly zero, and so was the kernel's
   [[nodiscard]] std::int64_t seen() const { return seen_; }
   [[nodiscard]] std::int64_t undecided() const { return kinks_ + unbounded_ + out_of_range_; }
   [[nodiscard]] const std::vector<WorstElement>& worst() const { return worst_; }
 
   // Figures and worst elements into a result; the verdict is the caller's.
   void fill(CheckResult& result) const;
-  // "3 of 4,096 elements beyond the bound; first d_pred[2] of box 17: got 0.5, expected 0.25 (bound usage 1.2e+04)"
+  // "3 of 4,096 elements beyond the bound; first d_pred[2] of box 17: got 0.5, expected 0.25 (bound
+  // usage 1.2e+04)"
   [[nodiscard]] std::string failure_reason(const std::string& item_name) const;
 
  private:

@@ -18,8 +18,8 @@ bool informative(const DerivativeEstimate& estimate, double gradient) {
   return estimate.error <= kInformative * std::max(std::abs(estimate.value), std::abs(gradient));
 }
 
-void note(Disagreement& found, const Sample& sample, const Sample::Component& component, double got, double expected,
-          double allowed, const std::string& what) {
+void note(Disagreement& found, const Sample& sample, const Sample::Component& component, double got,
+          double expected, double allowed, const std::string& what) {
   ++found.count;
   if (found.doubtful.empty() || found.doubtful.back().index != sample.index) {
     found.doubtful.push_back(sample);
@@ -48,7 +48,8 @@ void conclude(CheckResult& result, const Disagreement& found, std::size_t sample
               const std::string& failed_text) {
   if (found.count > 0) {
     result.verdict = Verdict::failed;
-    result.reason = std::to_string(found.count) + " of " + std::to_string(result.compared) + " " + failed_text;
+    result.reason =
+        std::to_string(found.count) + " of " + std::to_string(result.compared) + " " + failed_text;
     result.worst = {found.worst};
   } else if (samples == 0 && kinks_are_the_point) {
     result.verdict = Verdict::skipped;

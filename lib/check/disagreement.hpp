@@ -11,8 +11,9 @@
 
 namespace lossgrad {
 
-// Extrapolated differences have an estimate of their error, not a bound; ten times it holds on all scenarios, but for about
-// one component in a million, where entries of the extrapolation agree by chance. Hence the second look.
+// Extrapolated differences have an estimate of their error, not a bound; ten times it holds on all scenarios,
+// but for about one component in a million, where entries of the extrapolation agree by chance. Hence the
+// second look.
 inline constexpr double kEstimateSafety = 10;
 // The second look at what disagreed takes steps this much smaller.
 inline constexpr double kSecondLook = 0.2;
@@ -26,11 +27,12 @@ struct Disagreement {
 
 bool agree(double got, double expected, double allowed);
 
-// Whether a difference says something about a gradient: its error is below a thousandth of the larger of the two.
+// Whether a difference says something about a gradient: its error is below a thousandth of the larger of the
+// two.
 bool informative(const DerivativeEstimate& estimate, double gradient);
 
-void note(Disagreement& found, const Sample& sample, const Sample::Component& component, double got, double expected,
-          double allowed, const std::string& what);
+void note(Disagreement& found, const Sample& sample, const Sample::Component& component, double got,
+          double expected, double allowed, const std::string& what);
 
 // Verdict and reason from what was found. `failed_text` continues "3 of 812 ".
 void conclude(CheckResult& result, const Disagreement& found, std::size_t samples, bool kinks_are_the_point,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks of gradients against differences: lossgrad's own oracles against each other, and a kernel's backward against its
-// own forward.
+// Checks of gradients against differences: lossgrad's own oracles against each other, and a kernel's backward
+// against its own forward.
 #pragma once
 
 #include "check/case_kernels.hpp"
@@ -9,11 +9,13 @@
 
 namespace lossgrad {
 
-// Closed gradient, automatic differentiation and Ridders' differences of the value, in double, on samples of the case.
-// A disagreement is a defect of lossgrad and the reason says so. Fills verdict, reason, compared, worst.
+// Closed gradient, automatic differentiation and Ridders' differences of the value, in double, on samples of
+// the case. A disagreement is a defect of lossgrad and the reason says so. Fills verdict, reason, compared,
+// worst.
 void check_oracles(const CheckRequest& request, const InputSource& source, CheckResult& result);
 
-// The f64 backward kernel against Ridders' differences of the f64 forward kernel's own values on samples of the case.
+// The f64 backward kernel against Ridders' differences of the f64 forward kernel's own values on samples of
+// the case.
 void check_self_consistency(const CheckRequest& request, Backend& backend, const CaseKernels& kernels,
                             const InputSource& source, CheckResult& result);
 

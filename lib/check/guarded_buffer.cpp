@@ -12,10 +12,11 @@
 namespace lossgrad {
 namespace {
 
-constexpr std::size_t kZoneBytes = 16384;            // a whole block of 1024 f64 elements, twice
+constexpr std::size_t kZoneBytes = 16384;                  // a whole block of 1024 f64 elements, twice
 constexpr std::size_t kPieceBytes = std::size_t{4} << 20;  // for hashing without a copy of the whole buffer
 
-// A finite number that no loss or gradient is likely to be: 24 bits of a hash decide sign, exponent and significand.
+// A finite number that no loss or gradient is likely to be: 24 bits of a hash decide sign, exponent and
+// significand.
 double unlikely_number(Dtype dtype, std::uint64_t salt) {
   const std::uint64_t hash = hash_bytes(std::as_bytes(std::span(&salt, 1)), 0x6c6f7373);
   const double significand = 1.0 + static_cast<double>(hash & 0x3ff) / 1024;
@@ -120,12 +121,14 @@ std::optional<std::string> GuardedBuffer::canary_damage() const {
   if (whole(before) && whole(after)) return std::nullopt;
   for (std::size_t at = before.size(); at >= element; at -= element) {
     if (intact(before, at - element)) continue;
-    return "written " + std::to_string((before.size() - at) / element + 1) + " elements before the start of " + name_;
+    return "written " + std::to_string((before.size() - at) / element + 1) +
+           " elements before the start of " + name_;
   }
   for (std::size_t at = 0; at < after.size(); at += element) {
     if (intact(after, at)) continue;
-    return "written at element " + std::to_string(layout_.elements() + static_cast<std::int64_t>(at / element)) +
-           " of " + name_ + ", which has " + std::to_string(layout_.elements());
+    return "written at element " +
+           std::to_string(layout_.elements() + static_cast<std::int64_t>(at / element)) + " of " + name_ +
+           ", which has " + std::to_string(layout_.elements());
   }
   return std::nullopt;
 }

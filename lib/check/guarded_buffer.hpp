@@ -15,8 +15,8 @@
 
 namespace lossgrad {
 
-// Which elements of an argument a run of items covers: for each of `outer` slices, `inner` neighbours per item.
-// pred [4, N]: outer 4, inner 1. x1 [n_rows, n_dim]: outer 1, inner n_dim.
+// Which elements of an argument a run of items covers: for each of `outer` slices, `inner` neighbours per
+// item. pred [4, N]: outer 4, inner 1. x1 [n_rows, n_dim]: outer 1, inner n_dim.
 struct ItemLayout {
   std::int64_t outer = 1;
   std::int64_t items = 0;
@@ -28,10 +28,10 @@ ItemLayout item_layout(const Argument& argument, const std::string& item_size, c
 
 class GuardedBuffer {
  public:
-  // The data begins `misalignment` elements after an address that is a multiple of 256. `salt` makes canaries differ from
-  // buffer to buffer and from run to run; canaries are finite numbers of `dtype`.
-  GuardedBuffer(Backend& backend, std::string name, Dtype dtype, const ItemLayout& layout, std::int64_t misalignment,
-                std::uint64_t salt);
+  // The data begins `misalignment` elements after an address that is a multiple of 256. `salt` makes canaries
+  // differ from buffer to buffer and from run to run; canaries are finite numbers of `dtype`.
+  GuardedBuffer(Backend& backend, std::string name, Dtype dtype, const ItemLayout& layout,
+                std::int64_t misalignment, std::uint64_t salt);
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const ItemLayout& layout() const { return layout_; }
@@ -50,7 +50,9 @@ class GuardedBuffer {
   [[nodiscard]] std::optional<std::string> canary_damage() const;
 
  private:
-  [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(layout_.elements()) * size_in_bytes(dtype_); }
+  [[nodiscard]] std::size_t bytes() const {
+    return static_cast<std::size_t>(layout_.elements()) * size_in_bytes(dtype_);
+  }
   [[nodiscard]] std::vector<std::byte> download(std::size_t offset, std::size_t count) const;
 
   Backend& backend_;

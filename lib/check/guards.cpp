@@ -28,7 +28,8 @@ void launch_and_compare(const CheckRequest& request, KernelRun& run, const Ready
                         std::vector<std::string>& findings, std::int64_t& compared) {
   run.write_inputs(source, variant);
   if (kernel.kernel.pass() == Pass::backward) run.write_reference_saved(kernel.kernel);
-  const LaunchFindings launched = run.launch(*kernel.loaded, kernel.kernel, static_cast<std::uint64_t>(variant));
+  const LaunchFindings launched =
+      run.launch(*kernel.loaded, kernel.kernel, static_cast<std::uint64_t>(variant));
   for (const std::string& damage : launched.damage) findings.push_back(place + ": " + damage);
   const Comparison comparison = run.compare(kernel.kernel);
   compared += comparison.compared();
@@ -48,16 +49,21 @@ std::uint64_t bits_of(KernelRun& run, const ReadyKernel& kernel, const LaunchOpt
 }  // namespace
 
 void check_small_sizes(const CheckRequest& request, Backend& backend, const ReadyKernel& kernel,
-                       const InputSource& source, std::vector<std::string>& findings, std::int64_t& compared) {
+                       const InputSource& source, std::vector<std::string>& findings,
+                       std::int64_t& compared) {
   const std::int64_t block = request.block;
-  for (const std::int64_t items : {std::int64_t{0}, std::int64_t{1}, block - 1, block, block + 1, 2 * block, 2 * block + 3}) {
+  for (const std::int64_t items :
+       {std::int64_t{0}, std::int64_t{1}, block - 1, block, block + 1, 2 * block, 2 * block + 3}) {
     if (items > 0 && source.empty()) continue;
     for (const std::int64_t misalignment : {0, 1}) {
-      KernelRun run(request, backend, with_items(request, items), misalignment, request.seed + static_cast<std::uint64_t>(items));
+      KernelRun run(request, backend, with_items(request, items), misalignment,
+                    request.seed + static_cast<std::uint64_t>(items));
       run.provide(kernel.kernel);
-      launch_and_compare(request, run, kernel, source, 0, where(request, items, misalignment), findings, compared);
+      launch_and_compare(request, run, kernel, source, 0, where(request, items, misalignment), findings,
+                         compared);
       if (items != block + 1 || misalignment != 0) continue;
-      launch_and_compare(request, run, kernel, source, 1, "second launch on other inputs", findings, compared);
+      launch_and_compare(request, run, kernel, source, 1, "second launch on other inputs", findings,
+                         compared);
     }
   }
 }
@@ -77,7 +83,8 @@ void check_same_bits(const CheckRequest& request, Backend& backend, const CaseKe
   for (const int block : request.loss->repeatability_blocks()) {
     const ReadyKernel* other = kernels.find(pass, request.dtype, block);
     if (other == nullptr || block == request.block) continue;
-    if (bits_of(run, *other) != bits) findings.push_back("other bits with a block of " + std::to_string(block));
+    if (bits_of(run, *other) != bits)
+      findings.push_back("other bits with a block of " + std::to_string(block));
     compared += items;
   }
   if (backend.name() != "host") return;

@@ -13,9 +13,9 @@
 
 namespace lossgrad {
 
-// Sizes around the block (0, 1, BLOCK-1, BLOCK, BLOCK+1, 2*BLOCK ...), each with aligned and misaligned bases: every
-// element right, canaries and inputs intact. Then a second launch on other inputs in the same buffers. Appends one line per
-// finding; counts the elements it compared.
+// Sizes around the block (0, 1, BLOCK-1, BLOCK, BLOCK+1, 2*BLOCK ...), each with aligned and misaligned
+// bases: every element right, canaries and inputs intact. Then a second launch on other inputs in the same
+// buffers. Appends one line per finding; counts the elements it compared.
 void check_small_sizes(const CheckRequest& request, Backend& backend, const ReadyKernel& kernel,
                        const InputSource& source, std::vector<std::string>& findings, std::int64_t& compared);
 

@@ -19,8 +19,8 @@ Items InputSource::read(std::int64_t first, std::int64_t count, int variant) con
   items.first = first;
   items.count = count;
   const std::uint64_t seed = request_.seed + static_cast<std::uint64_t>(variant) * 0x9e3779b97f4a7c15u;
-  request_.loss->generate(from_files() ? request_.loss->default_scenario() : request_.scenario, request_.dtype, seed,
-                          items);
+  request_.loss->generate(from_files() ? request_.loss->default_scenario() : request_.scenario,
+                          request_.dtype, seed, items);
   for (const Argument& argument : arguments_) {
     const auto found = request_.inputs.find(argument.name);
     if (found != request_.inputs.end()) take_from_file(argument, found->second, variant, items);
@@ -37,8 +37,8 @@ void InputSource::take_from_file(const Argument& argument, const std::vector<dou
     const std::int64_t from = (items.first + i + variant * (layout.items / 2 + 1)) % layout.items;
     for (std::int64_t o = 0; o < layout.outer; ++o) {
       for (std::int64_t k = 0; k < layout.inner; ++k) {
-        taken[static_cast<std::size_t>((o * items.count + i) * layout.inner + k)] =
-            round_to(request_.dtype, values[static_cast<std::size_t>((o * layout.items + from) * layout.inner + k)]);
+        taken[static_cast<std::size_t>((o * items.count + i) * layout.inner + k)] = round_to(
+            request_.dtype, values[static_cast<std::size_t>((o * layout.items + from) * layout.inner + k)]);
       }
     }
   }

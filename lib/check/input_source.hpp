@@ -13,8 +13,9 @@ class InputSource {
  public:
   explicit InputSource(const CheckRequest& request);
 
-  // Inputs and dy of items [first, first + count). `variant` 0 is the case itself; others are different inputs of the same
-  // kind (another seed, the file's items in another order), for guards that need fresh ones.
+  // Inputs and dy of items [first, first + count). `variant` 0 is the case itself; others are different
+  // inputs of the same kind (another seed, the file's items in another order), for guards that need fresh
+  // ones.
   [[nodiscard]] Items read(std::int64_t first, std::int64_t count, int variant = 0) const;
 
   // Whether small sizes can be drawn from it; false for a file without items.
@@ -22,7 +23,8 @@ class InputSource {
 
  private:
   [[nodiscard]] bool from_files() const { return !request_.inputs.empty(); }
-  void take_from_file(const Argument& argument, const std::vector<double>& values, int variant, Items& items) const;
+  void take_from_file(const Argument& argument, const std::vector<double>& values, int variant,
+                      Items& items) const;
 
   const CheckRequest& request_;
   std::vector<Argument> arguments_;

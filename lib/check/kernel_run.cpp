@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/kernel_run.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include <tbb/blocked_range.h>
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
-
-#include <algorithm>
-#include <cmath>
 
 #include "base/content_hash.hpp"
 #include "base/error.hpp"
@@ -18,15 +18,17 @@ namespace {
 constexpr std::int64_t kBlockItems = 1024;
 constexpr std::int64_t kChunkElements = std::int64_t{1} << 18;
 
-bool is_input(const Argument& argument, Pass pass) { return argument.is_array() && !is_written(argument, pass); }
+bool is_input(const Argument& argument, Pass pass) {
+  return argument.is_array() && !is_written(argument, pass);
+}
 
 std::uint64_t name_salt(const std::string& name, std::uint64_t salt) {
   return hash_bytes(std::as_bytes(std::span(name)), salt);
 }
 
 // Cuts items [first, first + count) out of a larger run, in the argument's layout.
-std::vector<double> cut(std::span<const double> values, const ItemLayout& layout, std::int64_t total, std::int64_t first,
-                        std::int64_t count) {
+std::vector<double> cut(std::span<const double> values, const ItemLayout& layout, std::int64_t total,
+                        std::int64_t first, std::int64_t count) {
   std::vector<double> part(static_cast<std::size_t>(layout.outer * count * layout.inner));
   for (std::int64_t o = 0; o < layout.outer; ++o) {
     const auto from = values.begin() + (o * total + first) * layout.inner;
@@ -36,7 +38,7 @@ std::vector<double> cut(std::span<const double> values, const ItemLayout& layout
 }
 
 ExpectedElement expected_at(const ReferenceValues& values, std::size_t e) {
-  return {values.low[e],       values.high[e],        values.bound[e], values.sharp_low[e],
+  return {values.low[e],        values.high[e],        values.bound[e], values.sharp_low[e],
           values.sharp_high[e], values.sharp_bound[e], values.flags[e]};
 }
 
@@ -60,8 +62,8 @@ void KernelRun::provide(const Argument& argument) {
   if (!argument.is_array() || buffers_.contains(argument.name)) return;
   arguments_[argument.name] = argument;
   buffers_[argument.name] = std::make_unique<GuardedBuffer>(
-      backend_, argument.name, request_.dtype, item_layout(argument, request_.loss->item_size(), sizes_), misalignment_,
-      name_salt(argument.name, salt_));
+      backend_, argument.name, request_.dtype, item_layout(argument, request_.loss->item_size(), sizes_),
+      misalignment_, name_salt(argument.name, salt_));
 }
 
 void KernelRun::provide(const Kernel& kernel) {
@@ -82,12 +84,15 @@ GuardedBuffer& KernelRun::at(const std::string& argument) {
 
 namespace {
 
-// Calls visit(first, count) for runs of items that together cover all of them; a run has about kChunkElements elements.
+// Calls visit(first, count) for runs of items that together cover all of them; a run has about kChunkElements
+// elements.
 template <class Visit>
 void for_each_chunk(std::int64_t items, std::int64_t elements_per_item, Visit visit) {
   const std::int64_t per_chunk =
-      std::max<std::int64_t>(1, kChunkElements / std::max<std::int64_t>(1, elements_per_item) / kBlockItems) * kBlockItems;
-  for (std::int64_t first = 0; first < items; first += per_chunk) visit(first, std::min(per_chunk, items - first));
+      std::max<std::int64_t>(1, kChunkElements / std::max<std::int64_t>(1, elements_per_item) / kBlockItems) *
+      kBlockItems;
+  for (std::int64_t first = 0; first < items; first += per_chunk)
+    visit(first, std::min(per_chunk, items - first));
 }
 
 // The same in parallel over blocks of one chunk: visit(offset in the chunk, count).
@@ -175,7 +180,8 @@ LaunchFindings KernelRun::launch(LoadedKernel& loaded, const Kernel& kernel, std
     }
     GuardedBuffer& buffer = at(argument.name);
     if (is_written(argument, kernel.pass())) {
-      findings.sentinels[argument.name] = buffer.fill_with_sentinel(name_salt(argument.name, salt_ + salt + 1));
+      findings.sentinels[argument.name] =
+          buffer.fill_with_sentinel(name_salt(argument.name, salt_ + salt + 1));
     }
     values.emplace_back(buffer.address());
   }
@@ -227,7 +233,8 @@ void KernelRun::compare_block(const Kernel& kernel, const Items& items, Comparis
     for (std::size_t e = 0; e < got.size(); ++e) {
       const auto position = static_cast<std::int64_t>(e);
       const std::int64_t item = position / layout.inner % items.count;
-      const std::int64_t component = position / layout.inner / items.count * layout.inner + position % layout.inner;
+      const std::int64_t component =
+          position / layout.inner / items.count * layout.inner + position % layout.inner;
       comparison.add(argument.name, items.first + item, component, got[e], expected_at(values, e),
                      states[static_cast<std::size_t>(item)]);
     }
@@ -235,7 +242,8 @@ void KernelRun::compare_block(const Kernel& kernel, const Items& items, Comparis
 }
 
 Comparison KernelRun::compare(const Kernel& kernel, const std::function<void(double)>& progress) const {
-  tbb::enumerable_thread_specific<Comparison> parts([&] { return Comparison(request_.dtype, request_.tolerance); });
+  tbb::enumerable_thread_specific<Comparison> parts(
+      [&] { return Comparison(request_.dtype, request_.tolerance); });
   for_each_chunk(item_count_, elements_per_item(), [&](std::int64_t first, std::int64_t count) {
     const Items chunk = read(first, count);
     parallel_blocks(count, [&](std::int64_t at, std::int64_t length) {
@@ -273,7 +281,8 @@ std::optional<std::string> KernelRun::first_unwritten(const Kernel& kernel,
       const auto at = std::find(values.begin(), values.end(), sentinel->second);
       if (at == values.end()) return;
       const std::int64_t item = first + (at - values.begin()) / buffer.layout().inner % count;
-      found = argument.name + " of " + request_.loss->item_name() + " " + std::to_string(item) + " is not written";
+      found = argument.name + " of " + request_.loss->item_name() + " " + std::to_string(item) +
+              " is not written";
     });
   }
   return found;
@@ -286,7 +295,8 @@ std::string KernelRun::trace_of_sentinels(const Kernel& kernel, const Items& oth
     const auto mine = now.at(name), others = other.at(name);
     for (std::size_t e = 0; e < mine.size(); ++e) {
       const bool same = mine[e] == others[e] || (std::isnan(mine[e]) && std::isnan(others[e]));
-      if (!same && others[e] != sentinel) return "the result depends on what the output held before the launch";
+      if (!same && others[e] != sentinel)
+        return "the result depends on what the output held before the launch";
     }
   }
   return first_unwritten(kernel, other_sentinels).value_or("some elements are not written");
@@ -295,7 +305,8 @@ std::string KernelRun::trace_of_sentinels(const Kernel& kernel, const Items& oth
 std::vector<std::pair<std::string, std::vector<double>>> KernelRun::inputs_of(std::int64_t item) const {
   std::vector<std::pair<std::string, std::vector<double>>> inputs;
   for (const auto& [name, argument] : arguments_) {
-    if (!buffers_.contains(name) || argument.role == ArgumentRole::output || argument.role == ArgumentRole::gradient) {
+    if (!buffers_.contains(name) || argument.role == ArgumentRole::output ||
+        argument.role == ArgumentRole::gradient) {
       continue;
     }
     std::vector<double> values(static_cast<std::size_t>(buffers_.at(name)->layout().per_item()));

@@ -18,14 +18,16 @@ namespace lossgrad {
 
 // What one guarded launch left behind.
 struct LaunchFindings {
-  std::vector<std::string> damage;                // canaries hit, inputs changed
-  std::map<std::string, double> sentinels;        // what each output was filled with
+  std::vector<std::string> damage;          // canaries hit, inputs changed
+  std::map<std::string, double> sentinels;  // what each output was filled with
 };
 
 class KernelRun {
  public:
-  // `misalignment`: elements by which every buffer begins after an aligned address. `salt` varies sentinels and canaries.
-  KernelRun(const CheckRequest& request, Backend& backend, Sizes sizes, std::int64_t misalignment, std::uint64_t salt);
+  // `misalignment`: elements by which every buffer begins after an aligned address. `salt` varies sentinels
+  // and canaries.
+  KernelRun(const CheckRequest& request, Backend& backend, Sizes sizes, std::int64_t misalignment,
+            std::uint64_t salt);
 
   [[nodiscard]] std::int64_t item_count() const { return item_count_; }
 
@@ -35,7 +37,9 @@ class KernelRun {
   void provide_upstream(const Kernel& backward);
   void release(const std::string& argument) { buffers_.erase(argument); }
   [[nodiscard]] GuardedBuffer& at(const std::string& argument);
-  [[nodiscard]] const ItemLayout& layout(const std::string& argument) const { return buffers_.at(argument)->layout(); }
+  [[nodiscard]] const ItemLayout& layout(const std::string& argument) const {
+    return buffers_.at(argument)->layout();
+  }
 
   // Inputs, constants and dy from the source, into the buffers that exist.
   void write_inputs(const InputSource& source, int variant = 0);
@@ -44,21 +48,23 @@ class KernelRun {
   // Saved arguments as the reference gives them for the inputs in the buffers, rounded to the storage type.
   void write_reference_saved(const Kernel& backward);
 
-  // Fills what the kernel writes with sentinels drawn from `salt`, launches, waits, looks at canaries and at the inputs.
+  // Fills what the kernel writes with sentinels drawn from `salt`, launches, waits, looks at canaries and at
+  // the inputs.
   LaunchFindings launch(LoadedKernel& loaded, const Kernel& kernel, std::uint64_t salt = 0,
                         const LaunchOptions& options = {});
 
   // Every element that the kernel wrote against the reference.
-  [[nodiscard]] Comparison compare(const Kernel& kernel, const std::function<void(double)>& progress = {}) const;
+  [[nodiscard]] Comparison compare(const Kernel& kernel,
+                                   const std::function<void(double)>& progress = {}) const;
 
   // One hash over all that the kernel writes.
   [[nodiscard]] std::uint64_t output_hash(const Kernel& kernel) const;
   // Name and element of the first output that still holds its sentinel; nothing when all were written.
-  [[nodiscard]] std::optional<std::string> first_unwritten(const Kernel& kernel,
-                                                           const std::map<std::string, double>& sentinels) const;
+  [[nodiscard]] std::optional<std::string> first_unwritten(
+      const Kernel& kernel, const std::map<std::string, double>& sentinels) const;
 
-  // Outputs differ from those of `other`, a launch that began with other sentinels: "d_pred of box 3 is not written", or that
-  // results depend on what the output held before.
+  // Outputs differ from those of `other`, a launch that began with other sentinels: "d_pred of box 3 is not
+  // written", or that results depend on what the output held before.
   [[nodiscard]] std::string trace_of_sentinels(const Kernel& kernel, const Items& other,
                                                const std::map<std::string, double>& other_sentinels) const;
 

@@ -40,7 +40,8 @@ void check_oracles(const CheckRequest& request, const InputSource& source, Check
       if (!std::isfinite(own_error)) continue;
       ++result.compared;
       if (!agree(sample.oracles.automatic[c], closed, own_error)) {
-        note(found, sample, component, closed, sample.oracles.automatic[c], own_error, "automatic differentiation differs");
+        note(found, sample, component, closed, sample.oracles.automatic[c], own_error,
+             "automatic differentiation differs");
         continue;
       }
       if (differences_agree(request, sample, component, own_error)) continue;

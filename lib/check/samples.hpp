@@ -10,8 +10,8 @@
 namespace lossgrad {
 
 struct Sample {
-  Items item;               // one item
-  std::int64_t index = 0;   // in the case
+  Items item;              // one item
+  std::int64_t index = 0;  // in the case
   GradientOracles oracles;
   // At most 8 components of the differentiated inputs, those away from kinks, and the first step along each.
   struct Component {

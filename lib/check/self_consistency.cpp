@@ -10,12 +10,12 @@
 namespace lossgrad {
 namespace {
 
-// All points that the differences of the samples need, as one case for the f64 kernels: for each sample the base point,
-// then for each component the points above and below at every step.
+// All points that the differences of the samples need, as one case for the f64 kernels: for each sample the
+// base point, then for each component the points above and below at every step.
 struct DifferencePlan {
   Items items;
-  std::vector<double> widths;          // one per (sample, component, step)
-  std::vector<std::int64_t> base;      // item index of each sample's base point
+  std::vector<double> widths;      // one per (sample, component, step)
+  std::vector<std::int64_t> base;  // item index of each sample's base point
 };
 
 // Copies the sample's single item to position `at` of the plan.
@@ -69,14 +69,16 @@ DifferencePlan plan_differences(const CheckRequest& request, const std::vector<A
   return plan;
 }
 
-// Values that the forward kernel gives at every point of the plan, what the convention holds fixed taken from the base.
+// Values that the forward kernel gives at every point of the plan, what the convention holds fixed taken from
+// the base.
 std::vector<double> forward_values(const CheckRequest& request, const KernelRun& run, const Kernel& forward,
                                    const DifferencePlan& plan) {
   const Items outputs = run.read(0, run.item_count());
   const auto outputs_of = [&](std::int64_t item) {
     Loss::ItemOutputs values;
     for (const Argument& argument : forward.arguments()) {
-      if (is_written(argument, Pass::forward)) values[argument.name] = {outputs.at(argument.name)[static_cast<std::size_t>(item)]};
+      if (is_written(argument, Pass::forward))
+        values[argument.name] = {outputs.at(argument.name)[static_cast<std::size_t>(item)]};
     }
     return values;
   };
@@ -85,20 +87,21 @@ std::vector<double> forward_values(const CheckRequest& request, const KernelRun&
     const std::int64_t end = s + 1 < plan.base.size() ? plan.base[s + 1] : run.item_count();
     const auto base = outputs_of(plan.base[s]);
     for (std::int64_t i = plan.base[s]; i < end; ++i) {
-      values[static_cast<std::size_t>(i)] = request.loss->value_from_outputs(request.convention, outputs_of(i), base);
+      values[static_cast<std::size_t>(i)] =
+          request.loss->value_from_outputs(request.convention, outputs_of(i), base);
     }
   }
   return values;
 }
 
-// Element of a gradient component of item `item` of `items`: the gradients' components follow each other in the order of
-// the arguments.
+// Element of a gradient component of item `item` of `items`: the gradients' components follow each other in
+// the order of the arguments.
 struct GradientElement {
   std::string output;
   std::size_t element = 0;
 };
-GradientElement gradient_element(const KernelRun& run, const Kernel& backward, std::size_t component, std::size_t item,
-                                 std::size_t items) {
+GradientElement gradient_element(const KernelRun& run, const Kernel& backward, std::size_t component,
+                                 std::size_t item, std::size_t items) {
   for (const Argument& argument : backward.arguments()) {
     if (argument.role != ArgumentRole::gradient) continue;
     const ItemLayout& layout = run.layout(argument.name);
@@ -129,9 +132,9 @@ struct WideRun {
 };
 
 // One component of one sample: the kernel's gradient against the differences of its own forward values.
-void compare_component(const CheckRequest& request, const Sample& sample, const Sample::Component& component, std::size_t base,
-                       const DerivativeEstimate& difference, const WideRun& wide, const Reference& gradients,
-                       Disagreement& found, CheckResult& result) {
+void compare_component(const CheckRequest& request, const Sample& sample, const Sample::Component& component,
+                       std::size_t base, const DerivativeEstimate& difference, const WideRun& wide,
+                       const Reference& gradients, Disagreement& found, CheckResult& result) {
   const auto items = static_cast<std::size_t>(wide.run.item_count());
   const auto place = gradient_element(wide.run, wide.backward, component.index, base, items);
   const ReferenceValues& right = gradients.at(place.output);
@@ -147,8 +150,9 @@ void compare_component(const CheckRequest& request, const Sample& sample, const 
   }
 }
 
-void compare_with_differences(const CheckRequest& request, const std::vector<Sample>& samples, const DifferencePlan& plan,
-                              const WideRun& wide, Disagreement& found, CheckResult& result) {
+void compare_with_differences(const CheckRequest& request, const std::vector<Sample>& samples,
+                              const DifferencePlan& plan, const WideRun& wide, Disagreement& found,
+                              CheckResult& result) {
   const std::vector<double> values = forward_values(request, wide.run, wide.forward, plan);
   const std::string output = name_with_role(wide.forward, ArgumentRole::output);
   std::size_t width = 0;
@@ -167,15 +171,15 @@ void compare_with_differences(const CheckRequest& request, const std::vector<Sam
       }
       const auto widths = std::span(plan.widths).subspan(width, kRiddersSteps);
       width += kRiddersSteps;
-      compare_component(request, samples[s], component, base, ridders_extrapolate(above, below, widths, noise),
-                        wide, gradients, found, result);
+      compare_component(request, samples[s], component, base,
+                        ridders_extrapolate(above, below, widths, noise), wide, gradients, found, result);
     }
   }
 }
 
 // Runs both f64 kernels on the points that the samples' differences need and compares.
-Disagreement look(const CheckRequest& request, Backend& backend, const ReadyKernel& forward, const ReadyKernel& backward,
-                  const std::vector<Sample>& samples, CheckResult& result) {
+Disagreement look(const CheckRequest& request, Backend& backend, const ReadyKernel& forward,
+                  const ReadyKernel& backward, const std::vector<Sample>& samples, CheckResult& result) {
   CheckRequest wide = request;
   wide.dtype = Dtype::f64;
   const DifferencePlan plan = plan_differences(request, backward.kernel.arguments(), samples);

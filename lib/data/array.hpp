@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An array read from a file: values in double (exact for f16, bf16, f32, f64 and integers up to 2^53), C order.
+// An array read from a file: values in double (exact for f16, bf16, f32, f64 and integers up to 2^53), C
+// order.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +10,8 @@
 namespace lossgrad {
 
 struct Array {
-  std::string source;                // path, for messages
-  std::string stored_type;           // as the file names it: "f32", "f64", "i64", "u8" ...
+  std::string source;       // path, for messages
+  std::string stored_type;  // as the file names it: "f32", "f64", "i64", "u8" ...
   std::vector<std::int64_t> shape;
   std::vector<double> values;
 };

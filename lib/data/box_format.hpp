@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Box formats under torchvision's names. Arithmetic is in double, so conversions of f16 and f32 values are exact or
-// within half an ulp of f64.
+// Box formats under torchvision's names. Arithmetic is in double, so conversions of f16 and f32 values are
+// exact or within half an ulp of f64.
 #pragma once
 
 #include <array>

@@ -21,8 +21,8 @@ struct BoxList {
   // Parallel to `boxes` where the file has them (COCO); empty otherwise.
   std::vector<std::int64_t> image_ids;
   std::vector<std::int64_t> category_ids;
-  std::vector<double> scores;      // detection results
-  std::vector<bool> crowd;         // COCO iscrowd
+  std::vector<double> scores;  // detection results
+  std::vector<bool> crowd;     // COCO iscrowd
   // What makes the data prove less; each is reported. Counts of boxes.
   std::int64_t non_finite = 0;     // any component NaN or infinite
   std::int64_t zero_size = 0;      // width or height 0
@@ -34,13 +34,14 @@ struct BoxReadOptions {
   std::optional<BoxFormat> format;
 };
 
-// .npy ([N,4] or [4,N]; [4,4] is taken as [4,N], the kernels' own layout) or COCO JSON (annotations or results),
-// recognised by content. Throws ErrorKind::data: path, position, what was found, what was expected.
+// .npy ([N,4] or [4,N]; [4,4] is taken as [4,N], the kernels' own layout) or COCO JSON (annotations or
+// results), recognised by content. Throws ErrorKind::data: path, position, what was found, what was expected.
 BoxList read_boxes(const std::filesystem::path& path, const BoxReadOptions& options);
 
 enum class MatchRule {
   row,  // row i with row i; equal counts required
-  iou,  // detections by falling score, each takes the unused non-crowd box of the same image and class with greatest IoU
+  iou,  // detections by falling score, each takes the unused non-crowd box of the same image and class with
+        // greatest IoU
 };
 
 struct BoxPairs {
@@ -51,7 +52,8 @@ struct BoxPairs {
   std::int64_t crowd = 0;             // crowd boxes left out
 };
 
-// Throws ErrorKind::data: counts that differ (both files and both counts are named), `iou` without image and class ids.
+// Throws ErrorKind::data: counts that differ (both files and both counts are named), `iou` without image and
+// class ids.
 BoxPairs pair_boxes(const BoxList& pred, const BoxList& target, MatchRule rule, double min_iou = 0.3);
 
 }  // namespace lossgrad

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where kernels run. One interface for `cuda` (an NVIDIA GPU through NVRTC and the CUDA runtime) and `host` (the same
-// source text on the CPU). Everything is synchronous for the caller: an error of a launch is thrown by the launch or by
-// the next synchronize(), as ErrorKind::device, naming the kernel.
+// Where kernels run. One interface for `cuda` (an NVIDIA GPU through NVRTC and the CUDA runtime) and `host`
+// (the same source text on the CPU). Everything is synchronous for the caller: an error of a launch is thrown
+// by the launch or by the next synchronize(), as ErrorKind::device, naming the kernel.
 #pragma once
 
 #include <cstddef>
@@ -23,10 +23,10 @@ struct DeviceDescription {
   std::string name;          // "NVIDIA H200", "host (2 threads)"
   std::string architecture;  // "sm_90", "x86_64"
   std::int64_t memory_bytes = 0;
-  std::int64_t l2_bytes = 0;       // 0 when unknown
-  int multiprocessors = 0;         // SMs, or worker threads of the host backend
-  std::string driver_version;      // "13.0"; empty for host
-  std::string compiler;            // "NVRTC 13.0", "g++ (Debian 12.2.0-14) 12.2.0"
+  std::int64_t l2_bytes = 0;   // 0 when unknown
+  int multiprocessors = 0;     // SMs, or worker threads of the host backend
+  std::string driver_version;  // "13.0"; empty for host
+  std::string compiler;        // "NVRTC 13.0", "g++ (Debian 12.2.0-14) 12.2.0"
 };
 
 // What one compiled kernel uses; -1 where a backend does not know.
@@ -49,7 +49,8 @@ class LoadedKernel {
   [[nodiscard]] const std::string& content_hash() const { return content_hash_; }
 
  protected:
-  LoadedKernel(std::string id, std::string content_hash) : id_(std::move(id)), content_hash_(std::move(content_hash)) {}
+  LoadedKernel(std::string id, std::string content_hash)
+      : id_(std::move(id)), content_hash_(std::move(content_hash)) {}
 
  private:
   std::string id_;
@@ -75,8 +76,8 @@ class DeviceMemory {
 using LaunchArgument = std::variant<std::byte*, std::int32_t, float>;
 
 struct LaunchOptions {
-  // Host backend only: run threads and blocks in an order drawn from this seed instead of 0, 1, 2 ... Seeds include
-  // greedy orders (one warp runs until it must wait). Ignored by cuda.
+  // Host backend only: run threads and blocks in an order drawn from this seed instead of 0, 1, 2 ... Seeds
+  // include greedy orders (one warp runs until it must wait). Ignored by cuda.
   std::optional<std::uint64_t> schedule_seed;
 };
 
@@ -91,24 +92,27 @@ class Backend {
   [[nodiscard]] virtual std::string_view name() const = 0;  // "cuda" or "host"
   [[nodiscard]] virtual const DeviceDescription& device() const = 0;
 
-  // Compiles the kernel or takes it from the binary cache. ErrorKind::compile with the compiler's log as detail.
+  // Compiles the kernel or takes it from the binary cache. ErrorKind::compile with the compiler's log as
+  // detail.
   [[nodiscard]] virtual std::shared_ptr<LoadedKernel> load(const Kernel& kernel) = 0;
   // The same for several kernels; compiles in parallel where that helps. Order is kept.
-  [[nodiscard]] virtual std::vector<std::shared_ptr<LoadedKernel>> load_all(std::span<const Kernel> kernels) = 0;
+  [[nodiscard]] virtual std::vector<std::shared_ptr<LoadedKernel>> load_all(
+      std::span<const Kernel> kernels) = 0;
 
   // ErrorKind::device when there is not enough memory; says how much was asked for.
   [[nodiscard]] virtual std::shared_ptr<DeviceMemory> allocate(std::size_t bytes) = 0;
   virtual void upload(DeviceMemory& memory, std::size_t offset, std::span<const std::byte> from) = 0;
   virtual void download(const DeviceMemory& memory, std::size_t offset, std::span<std::byte> to) = 0;
-  virtual void copy(DeviceMemory& to, std::size_t to_offset, const DeviceMemory& from, std::size_t from_offset,
-                    std::size_t bytes) = 0;
-  // Fills [offset, offset + bytes) with the repeated pattern; bytes is a multiple of pattern.size() (1, 2, 4 or 8).
+  virtual void copy(DeviceMemory& to, std::size_t to_offset, const DeviceMemory& from,
+                    std::size_t from_offset, std::size_t bytes) = 0;
+  // Fills [offset, offset + bytes) with the repeated pattern; bytes is a multiple of pattern.size() (1, 2, 4
+  // or 8).
   virtual void fill(DeviceMemory& memory, std::size_t offset, std::size_t bytes,
                     std::span<const std::byte> pattern) = 0;
 
   // A launch with an empty grid does nothing.
-  virtual void launch(LoadedKernel& kernel, const LaunchShape& shape, std::span<const LaunchArgument> arguments,
-                      const LaunchOptions& options) = 0;
+  virtual void launch(LoadedKernel& kernel, const LaunchShape& shape,
+                      std::span<const LaunchArgument> arguments, const LaunchOptions& options) = 0;
   virtual void synchronize() = 0;
 
   // Time of the work that `work` enqueues, in microseconds: device events for cuda, a steady clock for host.
@@ -120,12 +124,12 @@ class Backend {
 
 enum class BackendKind { cuda, host };
 
-// Throws ErrorKind::device with the reason when the backend cannot be used here (no driver, no device `index`, no NVRTC,
-// no C++ compiler).
+// Throws ErrorKind::device with the reason when the backend cannot be used here (no driver, no device
+// `index`, no NVRTC, no C++ compiler).
 std::unique_ptr<Backend> open_backend(BackendKind kind, int device_index = 0);
 
-// What this machine offers, without throwing: for `lossgrad devices` and for `--backend auto`. Looking may cost
-// something (a compiler is asked for its version), so a caller asks for the kind it needs.
+// What this machine offers, without throwing: for `lossgrad devices` and for `--backend auto`. Looking may
+// cost something (a compiler is asked for its version), so a caller asks for the kind it needs.
 struct BackendStatus {
   BackendKind kind;
   bool available = false;

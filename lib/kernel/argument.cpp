@@ -9,9 +9,12 @@ namespace lossgrad {
 
 std::string_view name(Pass pass) {
   switch (pass) {
-    case Pass::forward: return "forward";
-    case Pass::backward: return "backward";
-    case Pass::forward_backward: return "forward_backward";
+    case Pass::forward:
+      return "forward";
+    case Pass::backward:
+      return "backward";
+    case Pass::forward_backward:
+      return "forward_backward";
   }
   return "?";
 }
@@ -25,24 +28,36 @@ std::optional<Pass> parse_pass(std::string_view text) {
 
 std::string_view name(ArgumentRole role) {
   switch (role) {
-    case ArgumentRole::input: return "input";
-    case ArgumentRole::constant: return "constant";
-    case ArgumentRole::upstream: return "upstream";
-    case ArgumentRole::saved: return "saved";
-    case ArgumentRole::output: return "output";
-    case ArgumentRole::gradient: return "gradient";
-    case ArgumentRole::size: return "size";
-    case ArgumentRole::parameter: return "parameter";
+    case ArgumentRole::input:
+      return "input";
+    case ArgumentRole::constant:
+      return "constant";
+    case ArgumentRole::upstream:
+      return "upstream";
+    case ArgumentRole::saved:
+      return "saved";
+    case ArgumentRole::output:
+      return "output";
+    case ArgumentRole::gradient:
+      return "gradient";
+    case ArgumentRole::size:
+      return "size";
+    case ArgumentRole::parameter:
+      return "parameter";
   }
   return "?";
 }
 
 bool is_written(const Argument& argument, Pass pass) {
   switch (argument.role) {
-    case ArgumentRole::output: return true;
-    case ArgumentRole::gradient: return pass != Pass::forward;
-    case ArgumentRole::saved: return pass == Pass::forward;
-    default: return false;
+    case ArgumentRole::output:
+      return true;
+    case ArgumentRole::gradient:
+      return pass != Pass::forward;
+    case ArgumentRole::saved:
+      return pass == Pass::forward;
+    default:
+      return false;
   }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arguments of a kernel: names, roles and shapes. The list drives buffers, guards, file names, reports and options.
+// Arguments of a kernel: names, roles and shapes. The list drives buffers, guards, file names, reports and
+// options.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,8 @@ using Sizes = std::map<std::string, std::int64_t>;
 struct Argument {
   std::string name;
   ArgumentRole role;
-  // Axes in memory order, slowest first; each is the name of a size or a decimal number: {"4", "N"}. Empty for scalars.
+  // Axes in memory order, slowest first; each is the name of a size or a decimal number: {"4", "N"}. Empty
+  // for scalars.
   std::vector<std::string> axes;
 
   [[nodiscard]] bool is_array() const { return !axes.empty(); }
@@ -42,7 +44,8 @@ struct Argument {
 // Whether a kernel of this pass writes the argument; forward writes `saved`, backward reads it.
 bool is_written(const Argument& argument, Pass pass);
 
-// Number of elements of one array argument. Throws ErrorKind::internal for an axis that `sizes` does not name.
+// Number of elements of one array argument. Throws ErrorKind::internal for an axis that `sizes` does not
+// name.
 std::int64_t element_count(const Argument& argument, const Sizes& sizes);
 
 }  // namespace lossgrad

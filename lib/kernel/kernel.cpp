@@ -50,7 +50,9 @@ std::string Kernel::content_hash(const BuildTarget& target) const {
   ContentHasher hasher;
   hasher.add("source", source()).add("entry_point", entry_point_name());
   for (const auto& [constant, value] : parts_.constants) hasher.add(constant, value);
-  hasher.add("compiler", target.compiler).add("version", target.version).add("architecture", target.architecture);
+  hasher.add("compiler", target.compiler)
+      .add("version", target.version)
+      .add("architecture", target.architecture);
   for (const std::string& option : target.options) hasher.add("option", option);
   return hasher.hex();
 }

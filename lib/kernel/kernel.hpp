@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel as an immutable value: source text, compile-time constants, entry point, argument list and launch rule.
-// Names and argument orders are an ABI: a binary with the same entry point made elsewhere can stand in for it.
+// A kernel as an immutable value: source text, compile-time constants, entry point, argument list and launch
+// rule. Names and argument orders are an ABI: a binary with the same entry point made elsewhere can stand in
+// for it.
 #pragma once
 
 #include <array>
@@ -40,7 +41,7 @@ struct BuildTarget {
 class Kernel {
  public:
   struct Parts {
-    std::string name;                                           // yolo_ciou_loss_backward
+    std::string name;  // yolo_ciou_loss_backward
     Pass pass = Pass::forward;
     Dtype dtype = Dtype::f32;
     std::vector<std::pair<std::string, std::int64_t>> constants;  // block_n = 256, in the order of the id
@@ -57,7 +58,9 @@ class Kernel {
   [[nodiscard]] std::string id() const;
   [[nodiscard]] Pass pass() const { return parts_.pass; }
   [[nodiscard]] Dtype dtype() const { return parts_.dtype; }
-  [[nodiscard]] const std::vector<std::pair<std::string, std::int64_t>>& constants() const { return parts_.constants; }
+  [[nodiscard]] const std::vector<std::pair<std::string, std::int64_t>>& constants() const {
+    return parts_.constants;
+  }
   // Throws ErrorKind::internal when the kernel has no constant of that name.
   [[nodiscard]] std::int64_t constant(std::string_view name) const;
   [[nodiscard]] const std::string& kernel_source() const { return parts_.kernel_source; }

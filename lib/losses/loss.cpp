@@ -19,7 +19,8 @@ std::span<const double> Items::at(const std::string& argument) const {
 }
 
 void ReferenceValues::resize(std::size_t elements) {
-  for (auto* numbers : {&low, &high, &bound, &sharp_low, &sharp_high, &sharp_bound}) numbers->resize(elements);
+  for (auto* numbers : {&low, &high, &bound, &sharp_low, &sharp_high, &sharp_bound})
+    numbers->resize(elements);
   flags.resize(elements);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the engines know about a loss. A loss is one object of a class derived from Loss, in its own folder, named in
-// losses.def. Numbers here are double: every f16, bf16, f32 or f64 storage value is one exactly.
+// What the engines know about a loss. A loss is one object of a class derived from Loss, in its own folder,
+// named in losses.def. Numbers here are double: every f16, bf16, f32 or f64 storage value is one exactly.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct NamedChoice {
 
 struct ScenarioInfo {
   std::string name;
-  std::string summary;      // the distribution, one line
+  std::string summary;         // the distribution, one line
   bool made_of_kinks = false;  // nearly every element is a kink, and the hull is the point
   bool in_mixed = true;        // a member of the mixture `mixed`
 };
@@ -34,8 +34,8 @@ struct KernelOptions {
   int block = 256;
 };
 
-// Values of a run of items (boxes, rows): argument name -> values in the argument's layout, with the item axis cut to
-// the run. pred [4, N] becomes [4, count].
+// Values of a run of items (boxes, rows): argument name -> values in the argument's layout, with the item
+// axis cut to the run. pred [4, N] becomes [4, count].
 struct Items {
   std::int64_t first = 0;  // index of the first item in the case
   std::int64_t count = 0;
@@ -48,7 +48,7 @@ struct Items {
 struct ReferenceValues {
   std::vector<double> low;
   std::vector<double> high;
-  std::vector<double> bound;        // for any right kernel; infinity: unbounded
+  std::vector<double> bound;  // for any right kernel; infinity: unbounded
   // The same for the accurate form that the built-in kernels use: nearer to the exact value, fewer kinks.
   std::vector<double> sharp_low;
   std::vector<double> sharp_high;
@@ -59,7 +59,8 @@ struct ReferenceValues {
 };
 enum ElementFlag : std::uint8_t {
   kKink = 1,
-  kOutOfRange = 2,   // an intermediate can leave the compute type's range: a non-finite result is accepted, and counted
+  kOutOfRange =
+      2,  // an intermediate can leave the compute type's range: a non-finite result is accepted, and counted
 };
 using Reference = std::map<std::string, ReferenceValues>;
 
@@ -71,11 +72,13 @@ struct ReferenceRequest {
 
 // Independent values of the gradient of one item, all in double.
 struct GradientOracles {
-  std::vector<double> closed;           // dy = 1; components of all differentiated inputs, in the order of the gradients
-  std::vector<double> closed_error;     // its rounding error bound
-  std::vector<double> automatic;        // Eigen's AutoDiffScalar on the value
-  std::vector<double> point;            // where: the differentiated inputs
-  std::vector<double> smooth_radius;    // per component: a step that crosses no kink and is small on the loss's scale; 0 at a kink
+  std::vector<double>
+      closed;  // dy = 1; components of all differentiated inputs, in the order of the gradients
+  std::vector<double> closed_error;   // its rounding error bound
+  std::vector<double> automatic;      // Eigen's AutoDiffScalar on the value
+  std::vector<double> point;          // where: the differentiated inputs
+  std::vector<double> smooth_radius;  // per component: a step that crosses no kink and is small on the loss's
+                                      // scale; 0 at a kink
 };
 
 class Loss {
@@ -88,7 +91,7 @@ class Loss {
   Loss& operator=(Loss&&) = delete;
 
   [[nodiscard]] virtual std::string_view name() const = 0;
-  [[nodiscard]] virtual std::string_view summary() const = 0;  // one line
+  [[nodiscard]] virtual std::string_view summary() const = 0;                  // one line
   [[nodiscard]] virtual std::span<const NamedChoice> conventions() const = 0;  // the default first
   [[nodiscard]] virtual std::span<const ScenarioInfo> scenarios() const = 0;
   [[nodiscard]] virtual std::string default_scenario() const = 0;
@@ -101,23 +104,24 @@ class Loss {
   // Block sizes that the repeatability check compares; each gives the same bits.
   [[nodiscard]] virtual std::span<const int> repeatability_blocks() const = 0;
 
-  // Inputs and dy of items [first, first + count), rounded to `dtype`. Item i depends only on scenario, dtype, seed, i.
+  // Inputs and dy of items [first, first + count), rounded to `dtype`. Item i depends only on scenario,
+  // dtype, seed, i.
   virtual void generate(std::string_view scenario, Dtype dtype, std::uint64_t seed, Items& items) const = 0;
 
-  // Right values and bounds of every output of the pass. `items` holds inputs, constants and, for backward, dy.
-  // For backward the saved arguments are consistent with the inputs, rounded to dtype: the bound covers kernels that read
-  // them and kernels that compute them again.
+  // Right values and bounds of every output of the pass. `items` holds inputs, constants and, for backward,
+  // dy. For backward the saved arguments are consistent with the inputs, rounded to dtype: the bound covers
+  // kernels that read them and kernels that compute them again.
   virtual void evaluate(const ReferenceRequest& request, const Items& items, Reference& reference) const = 0;
 
   // Oracles of item `index` of `items` (dy taken as 1).
   [[nodiscard]] virtual GradientOracles oracles(std::string_view convention, const Items& items,
                                                 std::int64_t index) const = 0;
-  // The loss's value in double with the differentiated inputs of the item replaced by `point`; what the convention holds
-  // fixed stays at the item's own values.
+  // The loss's value in double with the differentiated inputs of the item replaced by `point`; what the
+  // convention holds fixed stays at the item's own values.
   [[nodiscard]] virtual double value_at(std::string_view convention, const Items& items, std::int64_t index,
                                         std::span<const double> point) const = 0;
-  // The loss's value from a forward kernel's outputs of one item (argument name -> components), with what the convention
-  // holds fixed taken from the outputs at the base point.
+  // The loss's value from a forward kernel's outputs of one item (argument name -> components), with what the
+  // convention holds fixed taken from the outputs at the base point.
   using ItemOutputs = std::map<std::string, std::vector<double>>;
   [[nodiscard]] virtual double value_from_outputs(std::string_view convention, const ItemOutputs& outputs,
                                                   const ItemOutputs& base) const = 0;

@@ -7,10 +7,14 @@ namespace lossgrad {
 
 std::string_view cuda_type_name(Dtype dtype) {
   switch (dtype) {
-    case Dtype::f32: return "float";
-    case Dtype::f64: return "double";
-    case Dtype::f16: return "__half";
-    case Dtype::bf16: return "__nv_bfloat16";
+    case Dtype::f32:
+      return "float";
+    case Dtype::f64:
+      return "double";
+    case Dtype::f16:
+      return "__half";
+    case Dtype::bf16:
+      return "__nv_bfloat16";
   }
   return "?";
 }

@@ -22,10 +22,12 @@ constexpr FloatFormat kBf16 = make_format(8, 0x1.FEp127, 0x1p-126, 0x1p-133);
 constexpr FloatFormat kF32 = make_format(24, 0x1.FFFFFEp127, 0x1p-126, 0x1p-149);
 constexpr FloatFormat kF64 = make_format(53, 0x1.FFFFFFFFFFFFFp1023, 0x1p-1022, 0x1p-1074);
 
-// Rounds to a narrower binary format by adding and removing a power of two: exact, ties to even, subnormals included.
+// Rounds to a narrower binary format by adding and removing a power of two: exact, ties to even, subnormals
+// included.
 double round_narrow(const FloatFormat& format, double value) {
   if (!std::isfinite(value) || value == 0) return value;
-  const double spacing = std::max(std::ldexp(1.0, std::ilogb(value) - format.precision + 1), format.min_subnormal);
+  const double spacing =
+      std::max(std::ldexp(1.0, std::ilogb(value) - format.precision + 1), format.min_subnormal);
   const double rounded = std::nearbyint(value / spacing) * spacing;
   if (std::abs(rounded) > format.max) return std::copysign(std::numeric_limits<double>::infinity(), value);
   return std::copysign(rounded, value);
@@ -36,7 +38,8 @@ double f16_to_double(std::uint16_t bits) {
   const int exponent = (bits >> 10) & 0x1f;
   const int fraction = bits & 0x3ff;
   if (exponent == 31) {
-    return fraction == 0 ? sign * std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+    return fraction == 0 ? sign * std::numeric_limits<double>::infinity()
+                         : std::numeric_limits<double>::quiet_NaN();
   }
   if (exponent == 0) return sign * fraction * 0x1p-24;
   return sign * std::ldexp(1024 + fraction, exponent - 25);
@@ -60,7 +63,8 @@ double bf16_to_double(std::uint16_t bits) {
 std::uint16_t bf16_bits(double value) {
   if (std::isnan(value)) return std::signbit(value) ? 0xffc0u : 0x7fc0u;
   // After rounding the value is a float whose lower half is zero.
-  return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(round_narrow(kBf16, value))) >> 16);
+  return static_cast<std::uint16_t>(
+      std::bit_cast<std::uint32_t>(static_cast<float>(round_narrow(kBf16, value))) >> 16);
 }
 
 template <class Stored, class Convert>
@@ -81,17 +85,22 @@ void encode_as(std::span<const double> values, std::span<std::byte> bytes, Conve
 }
 
 void require_size(Dtype dtype, std::size_t bytes, std::size_t count) {
-  if (bytes != count * size_in_bytes(dtype)) throw Error(ErrorKind::internal, "buffer size does not match its values");
+  if (bytes != count * size_in_bytes(dtype))
+    throw Error(ErrorKind::internal, "buffer size does not match its values");
 }
 
 }  // namespace
 
 std::string_view name(Dtype dtype) {
   switch (dtype) {
-    case Dtype::f32: return "f32";
-    case Dtype::f64: return "f64";
-    case Dtype::f16: return "f16";
-    case Dtype::bf16: return "bf16";
+    case Dtype::f32:
+      return "f32";
+    case Dtype::f64:
+      return "f64";
+    case Dtype::f16:
+      return "f16";
+    case Dtype::bf16:
+      return "bf16";
   }
   return "?";
 }
@@ -105,20 +114,27 @@ std::optional<Dtype> parse_dtype(std::string_view text) {
 
 std::size_t size_in_bytes(Dtype dtype) {
   switch (dtype) {
-    case Dtype::f64: return 8;
-    case Dtype::f32: return 4;
+    case Dtype::f64:
+      return 8;
+    case Dtype::f32:
+      return 4;
     case Dtype::f16:
-    case Dtype::bf16: return 2;
+    case Dtype::bf16:
+      return 2;
   }
   return 0;
 }
 
 const FloatFormat& format_of(Dtype dtype) {
   switch (dtype) {
-    case Dtype::f32: return kF32;
-    case Dtype::f64: return kF64;
-    case Dtype::f16: return kF16;
-    case Dtype::bf16: return kBf16;
+    case Dtype::f32:
+      return kF32;
+    case Dtype::f64:
+      return kF64;
+    case Dtype::f16:
+      return kF16;
+    case Dtype::bf16:
+      return kBf16;
   }
   return kF64;
 }
@@ -127,10 +143,14 @@ Dtype compute_type(Dtype storage) { return storage == Dtype::f64 ? Dtype::f64 : 
 
 double round_to(Dtype dtype, double value) {
   switch (dtype) {
-    case Dtype::f64: return value;
-    case Dtype::f32: return static_cast<double>(static_cast<float>(value));
-    case Dtype::f16: return round_narrow(kF16, value);
-    case Dtype::bf16: return round_narrow(kBf16, value);
+    case Dtype::f64:
+      return value;
+    case Dtype::f32:
+      return static_cast<double>(static_cast<float>(value));
+    case Dtype::f16:
+      return round_narrow(kF16, value);
+    case Dtype::bf16:
+      return round_narrow(kBf16, value);
   }
   return value;
 }
@@ -146,20 +166,36 @@ double ulp(Dtype dtype, double value) {
 void decode(Dtype dtype, std::span<const std::byte> bytes, std::span<double> values) {
   require_size(dtype, bytes.size(), values.size());
   switch (dtype) {
-    case Dtype::f64: decode_as<double>(bytes, values, [](double x) { return x; }); break;
-    case Dtype::f32: decode_as<float>(bytes, values, [](float x) { return static_cast<double>(x); }); break;
-    case Dtype::f16: decode_as<std::uint16_t>(bytes, values, f16_to_double); break;
-    case Dtype::bf16: decode_as<std::uint16_t>(bytes, values, bf16_to_double); break;
+    case Dtype::f64:
+      decode_as<double>(bytes, values, [](double x) { return x; });
+      break;
+    case Dtype::f32:
+      decode_as<float>(bytes, values, [](float x) { return static_cast<double>(x); });
+      break;
+    case Dtype::f16:
+      decode_as<std::uint16_t>(bytes, values, f16_to_double);
+      break;
+    case Dtype::bf16:
+      decode_as<std::uint16_t>(bytes, values, bf16_to_double);
+      break;
   }
 }
 
 void encode(Dtype dtype, std::span<const double> values, std::span<std::byte> bytes) {
   require_size(dtype, bytes.size(), values.size());
   switch (dtype) {
-    case Dtype::f64: encode_as<double>(values, bytes, [](double x) { return x; }); break;
-    case Dtype::f32: encode_as<float>(values, bytes, [](double x) { return static_cast<float>(x); }); break;
-    case Dtype::f16: encode_as<std::uint16_t>(values, bytes, f16_bits); break;
-    case Dtype::bf16: encode_as<std::uint16_t>(values, bytes, bf16_bits); break;
+    case Dtype::f64:
+      encode_as<double>(values, bytes, [](double x) { return x; });
+      break;
+    case Dtype::f32:
+      encode_as<float>(values, bytes, [](double x) { return static_cast<float>(x); });
+      break;
+    case Dtype::f16:
+      encode_as<std::uint16_t>(values, bytes, f16_bits);
+      break;
+    case Dtype::bf16:
+      encode_as<std::uint16_t>(values, bytes, bf16_bits);
+      break;
   }
 }
 

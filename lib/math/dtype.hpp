@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The four storage types and their arithmetic constants (IEEE 754-2019 binary16/32/64; bfloat16 = upper half of binary32).
+// The four storage types and their arithmetic constants (IEEE 754-2019 binary16/32/64; bfloat16 = upper half
+// of binary32).
 #pragma once
 
 #include <array>
@@ -20,11 +21,11 @@ std::optional<Dtype> parse_dtype(std::string_view text);
 std::size_t size_in_bytes(Dtype dtype);
 
 struct FloatFormat {
-  int precision;           // bits of the significand, the hidden one included
-  double unit_roundoff;    // 2^-precision: relative error of one rounding to nearest
-  double max;              // largest finite value
-  double min_normal;       // smallest normal value
-  double min_subnormal;    // smallest positive value
+  int precision;         // bits of the significand, the hidden one included
+  double unit_roundoff;  // 2^-precision: relative error of one rounding to nearest
+  double max;            // largest finite value
+  double min_normal;     // smallest normal value
+  double min_subnormal;  // smallest positive value
 };
 const FloatFormat& format_of(Dtype dtype);
 

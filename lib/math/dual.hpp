@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of running_error.hpp on plain and on differentiating scalars, so that one templated formula serves for the
-// value, the bound and the derivative. Include it before the formula.
+// The functions of running_error.hpp on plain and on differentiating scalars, so that one templated formula
+// serves for the value, the bound and the derivative. Include it before the formula.
 #pragma once
 
-#include <Eigen/Core>
 #include <cmath>
+
+#include <Eigen/Core>
 #include <unsupported/Eigen/AutoDiff>
 
 namespace lossgrad {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "math/random.hpp"
 
-#include <Random123/philox.h>
-
 #include <cmath>
 #include <numbers>
+
+#include <Random123/philox.h>
 
 namespace lossgrad {
 
 ItemRandom::ItemRandom(std::uint64_t seed, std::uint32_t stream, std::int64_t item)
     : key_{static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)},
-      counter_{static_cast<std::uint32_t>(item), static_cast<std::uint32_t>(static_cast<std::uint64_t>(item) >> 32),
-               stream, 0} {}
+      counter_{static_cast<std::uint32_t>(item),
+               static_cast<std::uint32_t>(static_cast<std::uint64_t>(item) >> 32), stream, 0} {}
 
 std::uint32_t ItemRandom::next() {
   if (used_ == 4) {
@@ -34,7 +34,9 @@ double ItemRandom::uniform() {
 
 double ItemRandom::uniform(double low, double high) { return low + (high - low) * uniform(); }
 
-double ItemRandom::log_uniform(double low, double high) { return low * std::exp(std::log(high / low) * uniform()); }
+double ItemRandom::log_uniform(double low, double high) {
+  return low * std::exp(std::log(high / low) * uniform());
+}
 
 double ItemRandom::normal() {
   const double radius = std::sqrt(-2 * std::log(1 - uniform()));

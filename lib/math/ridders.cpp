@@ -34,10 +34,12 @@ DerivativeEstimate ridders_extrapolate(std::span<const double> forward, std::spa
     double factor = kShrinkSquared;
     for (std::size_t j = 1; j <= i; ++j, factor *= kShrinkSquared) {
       row[j] = (row[j - 1] * factor - previous[j - 1]) / (factor - 1);
-      // Two neighbours of an entry agree by chance now and then, at steps that are still too large; three do not.
+      // Two neighbours of an entry agree by chance now and then, at steps that are still too large; three do
+      // not.
       if (j == i) continue;
       const double error = std::max({std::abs(row[j] - row[j - 1]), std::abs(row[j] - previous[j - 1]),
-                                     std::abs(row[j] - previous[j])}) + 4 * rounding;
+                                     std::abs(row[j] - previous[j])}) +
+                           4 * rounding;
       if (error <= best.error) best = {row[j], error};
     }
     previous = std::move(row);
@@ -45,8 +47,8 @@ DerivativeEstimate ridders_extrapolate(std::span<const double> forward, std::spa
   return best;
 }
 
-DerivativeEstimate ridders_derivative(const std::function<double(double)>& function, double x, double first_step,
-                                      double noise) {
+DerivativeEstimate ridders_derivative(const std::function<double(double)>& function, double x,
+                                      double first_step, double noise) {
   std::vector<double> forward, backward, widths;
   for (const double step : ridders_steps(first_step, kRiddersSteps)) {
     const double above = x + step, below = x - step;

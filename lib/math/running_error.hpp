@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running-error analysis as a scalar type: a value in double together with a bound of the error that a computation of the
-// same formula in the compute type may have. Wilkinson's method; Higham, Accuracy and Stability of Numerical Algorithms,
-// 2nd edition, section 3.3.
+// Running-error analysis as a scalar type: a value in double together with a bound of the error that a
+// computation of the same formula in the compute type may have. Wilkinson's method; Higham, Accuracy and
+// Stability of Numerical Algorithms, 2nd edition, section 3.3.
 //
-// RunningError<kType> {value, error}: every operation propagates the operands' bounds, second-order terms included, and
-// adds one rounding of the computed result, u * (|value| + propagated), u being the unit roundoff of kType. A library
-// function adds its documented largest error instead.
+// RunningError<kType> {value, error}: every operation propagates the operands' bounds, second-order terms
+// included, and adds one rounding of the computed result, u * (|value| + propagated), u being the unit
+// roundoff of kType. A library function adds its documented largest error instead.
 //
-// HullError<kType> {low, high, error} carries in addition the range of right values that comes from branches which
-// rounding leaves undecided (kinks). A formula written with `indicator_*` evaluates on both: RunningError reports that a
-// branch was ambiguous (RunningErrorState), HullError then gives the hull over every way to resolve it, and every
-// convex mixture. The hull is exact when each undecided indicator enters a result once, and contains the exact hull
-// otherwise.
+// HullError<kType> {low, high, error} carries in addition the range of right values that comes from branches
+// which rounding leaves undecided (kinks). A formula written with `indicator_*` evaluates on both:
+// RunningError reports that a branch was ambiguous (RunningErrorState), HullError then gives the hull over
+// every way to resolve it, and every convex mixture. The hull is exact when each undecided indicator enters a
+// result once, and contains the exact hull otherwise.
 //
-// Both assume finite double arithmetic whose own rounding (2^-53) is negligible against u; for kType = f64 it is not, and
-// callers double the bound (the reference errs by as much as the kernel may).
+// Both assume finite double arithmetic whose own rounding (2^-53) is negligible against u; for kType = f64 it
+// is not, and callers double the bound (the reference errs by as much as the kernel may).
 #pragma once
 
 #include <algorithm>
@@ -50,13 +50,15 @@ inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 template <Dtype kType>
 double rounded(double magnitude, double propagated, double units = 1) {
   using Format = ComputeFormat<kType>;
-  const double error = propagated + units * Format::kUnitRoundoff * (magnitude + propagated) + Format::kMinSubnormal;
-  if (magnitude + propagated > Format::kMax && propagated < kInfinity) running_error_state.out_of_range = true;
+  const double error =
+      propagated + units * Format::kUnitRoundoff * (magnitude + propagated) + Format::kMinSubnormal;
+  if (magnitude + propagated > Format::kMax && propagated < kInfinity)
+    running_error_state.out_of_range = true;
   return error;
 }
 
-// The largest error of x * y with |x| <= x_magnitude known within x_error, and y alike. 0 * infinity counts as 0: an exact
-// zero factor gives an exact zero whatever the finite other factor is.
+// The largest error of x * y with |x| <= x_magnitude known within x_error, and y alike. 0 * infinity counts
+// as 0: an exact zero factor gives an exact zero whatever the finite other factor is.
 inline double product_error(double x_magnitude, double x_error, double y_magnitude, double y_error) {
   const auto times = [](double a, double b) { return a == 0 || b == 0 ? 0.0 : a * b; };
   return times(x_magnitude, y_error) + times(y_magnitude, x_error) + times(x_error, y_error);
@@ -67,7 +69,8 @@ inline double quotient_error(double quotient_magnitude, double x_error, double y
   if (y_error == 0 && y_magnitude == 0) return x_error == 0 ? 0.0 : kInfinity;
   const double least = y_magnitude - y_error;
   if (!(least > 0)) return kInfinity;
-  const double numerator = x_error + (quotient_magnitude == 0 || y_error == 0 ? 0.0 : quotient_magnitude * y_error);
+  const double numerator =
+      x_error + (quotient_magnitude == 0 || y_error == 0 ? 0.0 : quotient_magnitude * y_error);
   return numerator / least;
 }
 
@@ -86,7 +89,8 @@ struct RunningError {
   double error = 0;
 
   constexpr RunningError() = default;
-  constexpr RunningError(double exact) : value(exact) {}  // NOLINT: exact values convert silently, as literals do
+  constexpr RunningError(double exact)
+      : value(exact) {}  // NOLINT: exact values convert silently, as literals do
   constexpr RunningError(double v, double e) : value(v), error(e) {}
 
   friend RunningError operator+(RunningError a, RunningError b) { return sum(a.value + b.value, a, b); }
@@ -153,7 +157,8 @@ struct HullError {
   }
 };
 
-// ---- constants and exact operations -------------------------------------------------------------------------------
+// ---- constants and exact operations
+// -------------------------------------------------------------------------------
 
 // A constant as the compute type holds it: it may be rounded (1e-7 in f32), a double keeps it.
 template <class T>
@@ -205,8 +210,9 @@ T rounded_constant(double value) {
   return RoundedConstant<T>::make(value);
 }
 
-// ---- functions ----------------------------------------------------------------------------------------------------
-// min, max and abs are 1-Lipschitz, so an undecided choice between nearly equal operands only raises the bound.
+// ---- functions
+// ---------------------------------------------------------------------------------------------------- min,
+// max and abs are 1-Lipschitz, so an undecided choice between nearly equal operands only raises the bound.
 
 template <Dtype kType>
 RunningError<kType> min_of(RunningError<kType> a, RunningError<kType> b) {
@@ -230,8 +236,8 @@ RunningError<kType> atan_of(RunningError<kType> a) {
   return {value, rounded<kType>(std::abs(value), atan_error(std::abs(a.value), a.error), kAtanErrorInUnits)};
 }
 
-// Hulls: values are never undecided in our formulas (a continuous function of decided inputs), only derivatives are; these
-// act on the ends of the hull, which is exact for monotonic functions.
+// Hulls: values are never undecided in our formulas (a continuous function of decided inputs), only
+// derivatives are; these act on the ends of the hull, which is exact for monotonic functions.
 template <Dtype kType>
 HullError<kType> min_of(HullError<kType> a, HullError<kType> b) {
   if (std::isnan(a.low) || std::isnan(b.low)) {
@@ -257,14 +263,16 @@ HullError<kType> atan_of(HullError<kType> a) {
   using namespace running_error_detail;
   const double low = std::atan(a.low), high = std::atan(a.high);
   const double least = std::min(std::abs(a.low), std::abs(a.high));
-  return {low, high,
-          rounded<kType>(std::max(std::abs(low), std::abs(high)), atan_error(least, a.error), kAtanErrorInUnits)};
+  return {
+      low, high,
+      rounded<kType>(std::max(std::abs(low), std::abs(high)), atan_error(least, a.error), kAtanErrorInUnits)};
 }
 
-// ---- indicators -----------------------------------------------------------------------------------------------------
+// ---- indicators
+// -----------------------------------------------------------------------------------------------------
 
-// 1 when a < b, else 0; undecided when the bounds overlap, unless both sides are exact: then a tie is still undecided,
-// since either one-sided derivative is right there.
+// 1 when a < b, else 0; undecided when the bounds overlap, unless both sides are exact: then a tie is still
+// undecided, since either one-sided derivative is right there.
 template <Dtype kType>
 RunningError<kType> indicator_less(RunningError<kType> a, RunningError<kType> b) {
   if (std::abs(a.value - b.value) <= a.error + b.error) running_error_state.ambiguous = true;

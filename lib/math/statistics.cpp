@@ -11,7 +11,8 @@ int LogHistogram::bin_of(double value) {
   if (value == 0) return 0;
   if (std::isinf(value)) return kBins - 1;
   int exponent = 0;
-  const double fraction = std::frexp(value, &exponent);  // value = fraction * 2^exponent, fraction in [0.5, 1)
+  const double fraction =
+      std::frexp(value, &exponent);  // value = fraction * 2^exponent, fraction in [0.5, 1)
   if (exponent <= kLowestExponent) return 1;
   if (exponent > kHighestExponent) return kBins - 1;
   const int within = std::min(kBinsPerOctave - 1, static_cast<int>((fraction - 0.5) * 2 * kBinsPerOctave));
@@ -41,7 +42,8 @@ double LogHistogram::quantile(double fraction) const {
     if (bin == kBins - 1) return max_;
     const int index = bin - 1;  // upper edge: linear within the octave
     const int octave = index / kBinsPerOctave, within = index % kBinsPerOctave;
-    const double edge = std::ldexp(1.0 + static_cast<double>(within) / kBinsPerOctave, octave + kLowestExponent);
+    const double edge =
+        std::ldexp(1.0 + static_cast<double>(within) / kBinsPerOctave, octave + kLowestExponent);
     return std::min(edge, max_);
   }
   return max_;

@@ -17,7 +17,7 @@ namespace lossgrad {
 enum class Verdict {
   passed,
   failed,
-  mistrusted,   // agrees, but proves little: nearly all gradients zero, nearly all elements kinks or unbounded
+  mistrusted,  // agrees, but proves little: nearly all gradients zero, nearly all elements kinks or unbounded
   unsupported,  // the kernel or backend cannot run this case
   skipped,      // left out on request (--skip) or not applicable; the reason says which
 };
@@ -26,17 +26,17 @@ std::optional<Verdict> parse_verdict(std::string_view text);
 
 // What was checked. Two results with the same case and check are about the same thing in two runs.
 struct CaseId {
-  std::string loss;        // "ciou"
+  std::string loss;  // "ciou"
   Pass pass = Pass::forward;
   std::string convention;  // "yolo"
   Dtype dtype = Dtype::f32;
-  Sizes sizes;             // {"N": 1048576}
-  std::string scenario;    // "mixed"; "file" for boxes read from files
+  Sizes sizes;                                             // {"N": 1048576}
+  std::string scenario;                                    // "mixed"; "file" for boxes read from files
   std::vector<std::pair<std::string, std::string>> files;  // argument name -> path, as given
   std::uint64_t seed = 0;
-  std::string backend;     // "host"
-  std::string kernel_id;   // "yolo_ciou_loss_backward__f32__256"
-  std::string kernel_hash; // content hash of the binary that ran
+  std::string backend;      // "host"
+  std::string kernel_id;    // "yolo_ciou_loss_backward__f32__256"
+  std::string kernel_hash;  // content hash of the binary that ran
 };
 
 // Largest value and upper quantiles of one error measure over the compared elements.
@@ -48,8 +48,8 @@ struct Distribution {
 };
 
 struct WorstElement {
-  std::string output;       // "d_pred"
-  std::int64_t item = 0;    // box or row
+  std::string output;     // "d_pred"
+  std::int64_t item = 0;  // box or row
   std::int64_t component = 0;
   double got = 0;
   double expected_low = 0;  // the hull of right values; low == high unless the element is a kink
@@ -59,7 +59,8 @@ struct WorstElement {
   double abs_error = 0;
   double rel_error = 0;
   double ulp_error = 0;
-  std::string note;  // "not written", "NaN was swallowed", "outside the hull of 2 branches"; empty for plain errors
+  std::string
+      note;  // "not written", "NaN was swallowed", "outside the hull of 2 branches"; empty for plain errors
   // Inputs of the item, in full precision: ("pred", {cx, cy, w, h}), ("dy", {1.25}) ...
   std::vector<std::pair<std::string, std::vector<double>>> inputs;
 };
@@ -67,21 +68,22 @@ struct WorstElement {
 // One named check of one case.
 struct CheckResult {
   CaseId case_id;
-  std::string check;  // "oracles", "reference", "own_saved", "self_consistency", "guards", "repeatability" ...
+  std::string
+      check;  // "oracles", "reference", "own_saved", "self_consistency", "guards", "repeatability" ...
   Verdict verdict = Verdict::passed;
-  std::string reason;  // why not passed, or what deserves a word; one line
-  std::int64_t compared = 0;      // elements
-  std::int64_t kinks = 0;         // elements whose right value is a range
-  std::int64_t out_of_range = 0;  // elements with an intermediate beyond the compute type's range
-  std::int64_t unbounded = 0;     // elements without a finite bound
-  std::int64_t non_finite_items = 0;  // boxes or rows with a NaN or infinite input
-  std::optional<Distribution> bound_usage;        // abs error / bound, the bound that holds for any right kernel
+  std::string reason;                       // why not passed, or what deserves a word; one line
+  std::int64_t compared = 0;                // elements
+  std::int64_t kinks = 0;                   // elements whose right value is a range
+  std::int64_t out_of_range = 0;            // elements with an intermediate beyond the compute type's range
+  std::int64_t unbounded = 0;               // elements without a finite bound
+  std::int64_t non_finite_items = 0;        // boxes or rows with a NaN or infinite input
+  std::optional<Distribution> bound_usage;  // abs error / bound, the bound that holds for any right kernel
   std::optional<Distribution> sharp_bound_usage;  // the same against the bound of the accurate form
   std::optional<Distribution> abs_error;
   // Over elements whose right value exceeds its bound: of a value that cancels to less, no digit is certain.
   std::optional<Distribution> rel_error;
-  std::optional<Distribution> ulp_error;          // in ulp of the storage type
-  std::vector<WorstElement> worst;                // largest bound usage first
+  std::optional<Distribution> ulp_error;  // in ulp of the storage type
+  std::vector<WorstElement> worst;        // largest bound usage first
   // What deserves a word about inputs read from files: boxes left out, odd boxes, values changed by rounding.
   std::vector<std::string> data_notes;
   double seconds = 0;
@@ -98,11 +100,11 @@ struct DeviceContext {
 };
 
 struct RunContext {
-  std::string date;        // RFC 3339, local time with offset
+  std::string date;  // RFC 3339, local time with offset
   std::string host_name;
   std::string executable;
-  std::string command;     // as typed
-  std::string version;     // lossgrad's
+  std::string command;  // as typed
+  std::string version;  // lossgrad's
   int num_cpus = 0;
   double tolerance_slack = 2;
   std::vector<DeviceContext> devices;  // those that ran something

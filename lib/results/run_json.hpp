@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON document of a run (data/schema/run.schema.json). Non-finite numbers are the strings "NaN", "Infinity" and
+// The JSON document of a run (data/schema/run.schema.json). Non-finite numbers are the strings "NaN",
+// "Infinity" and
 // "-Infinity"; everything else follows RFC 8259.
 #pragma once
 
@@ -10,7 +11,7 @@
 
 namespace lossgrad {
 
-std::string to_json(const Run& run);  // indented, ends with a line feed
+std::string to_json(const Run& run);         // indented, ends with a line feed
 Run run_from_json(const std::string& text);  // ErrorKind::data: JSON path, what was found, what was expected
 
 }  // namespace lossgrad

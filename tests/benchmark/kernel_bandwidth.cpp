@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints what the CIoU kernels reach against the device-to-device copy bandwidth of the same run.
 //
-//   kernel_bandwidth [--n 16777216] [--block-n 256] [--dtype f32,f64,f16,bf16] [--backend cuda] [--samples 50]
+//   kernel_bandwidth [--n 16777216] [--block-n 256] [--dtype f32,f64,f16,bf16] [--backend cuda] [--samples
+//   50]
 //
-// Bytes are the contract's least: each input read once, each output written once, also those that a kernel need not read.
-// Inputs are boxes of the scenario `typical`; every timed launch works on the next of several sets of buffers, so that the
-// caches never hold them. Medians of single launches timed by device events.
-#include <CLI/CLI.hpp>
+// Bytes are the contract's least: each input read once, each output written once, also those that a kernel
+// need not read. Inputs are boxes of the scenario `typical`; every timed launch works on the next of several
+// sets of buffers, so that the caches never hold them. Medians of single launches timed by device events.
 #include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
+
+#include <CLI/CLI.hpp>
 
 #include "base/error.hpp"
 #include "base/log.hpp"
@@ -52,9 +54,10 @@ struct BufferSet {
   std::size_t bytes = 0;
 };
 
-// Every chunk of the inputs is the same million of boxes: data that no compression or constant folding can shorten.
-void fill_with_boxes(Backend& backend, const Loss& loss, const Argument& argument, Dtype dtype, DeviceMemory& memory,
-                     std::int64_t n) {
+// Every chunk of the inputs is the same million of boxes: data that no compression or constant folding can
+// shorten.
+void fill_with_boxes(Backend& backend, const Loss& loss, const Argument& argument, Dtype dtype,
+                     DeviceMemory& memory, std::int64_t n) {
   Items items;
   items.count = std::min<std::int64_t>(n, 1 << 20);
   loss.generate("typical", dtype, 1, items);
@@ -94,11 +97,12 @@ void measure(Backend& backend, const Loss& loss, const KernelOptions& options, s
   std::vector<BufferSet> sets;
   for (int i = 0; i < kBufferSets; ++i) sets.push_back(make_set(backend, loss, kernel, sizes));
   const double us = median_us(backend, samples, [&](int i) {
-    backend.launch(*loaded, kernel.launch_shape(sizes), sets[static_cast<std::size_t>(i) % kBufferSets].arguments, {});
+    backend.launch(*loaded, kernel.launch_shape(sizes),
+                   sets[static_cast<std::size_t>(i) % kBufferSets].arguments, {});
   });
   const double rate = static_cast<double>(sets[0].bytes) / us / 1e3;
-  std::printf("%-44s %12lld %10.2f us %8.1f GB/s %6.1f %% of copy\n", kernel.id().c_str(), static_cast<long long>(n), us,
-              rate, 100 * rate / copy_rate);
+  std::printf("%-44s %12lld %10.2f us %8.1f GB/s %6.1f %% of copy\n", kernel.id().c_str(),
+              static_cast<long long>(n), us, rate, 100 * rate / copy_rate);
 }
 
 int run(int argc, char** argv) {
@@ -124,7 +128,8 @@ int run(int argc, char** argv) {
     if (!dtype) throw Error(ErrorKind::usage, "unknown dtype '" + text + "'");
     for (const Pass pass : {Pass::forward, Pass::backward}) {
       for (const int block : blocks) {
-        for (const std::int64_t n : sizes) measure(*backend, loss, {pass, *dtype, "yolo", block}, n, samples, copy_rate);
+        for (const std::int64_t n : sizes)
+          measure(*backend, loss, {pass, *dtype, "yolo", block}, n, samples, copy_rate);
       }
     }
   }

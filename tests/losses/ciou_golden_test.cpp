@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reference against values computed elsewhere in 160-digit arithmetic.
-#include <gtest/gtest.h>
-
 #include <cmath>
+
+#include <gtest/gtest.h>
 
 #include "losses/ciou/ciou.hpp"
 #include "losses/golden_cases.hpp"
@@ -81,7 +81,8 @@ TEST(CiouGolden, HullsAtKinks) {
   EXPECT_GE(sets, 4);
 }
 
-// The cases give the gradient with alpha held fixed too, with eps in the aspect ratios: a mixture of our conventions.
+// The cases give the gradient with alpha held fixed too, with eps in the aspect ratios: a mixture of our
+// conventions.
 TEST(CiouGolden, GradientsWithAlphaHeldFixed) {
   using T = RunningError<Dtype::f64>;
   const CiouConvention fixed{"fixed", "", kCiouEps, false};
@@ -98,9 +99,11 @@ TEST(CiouGolden, GradientsWithAlphaHeldFixed) {
     for (std::size_t i = 0; i < n; ++i) {
       const auto pred = box("pred", i);
       const auto r = ciou_values(pred, box("target", i), fixed, CiouForm::centre, true);
-      const auto d = ciou_gradient(pred, r, ciou_factors(pred, r, r.iou, r.alpha, fixed), T(items.at("dy")[i]));
+      const auto d =
+          ciou_gradient(pred, r, ciou_factors(pred, r, r.iou, r.alpha, fixed), T(items.at("dy")[i]));
       const std::array parts = {d.cx.value, d.cy.value, d.w.value, d.h.value};
-      for (std::size_t c = 0; c < 4; ++c) expect_close(parts[c], right[c * n + i], label(entry, "detached", c));
+      for (std::size_t c = 0; c < 4; ++c)
+        expect_close(parts[c], right[c * n + i], label(entry, "detached", c));
     }
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gtest/gtest.h>
-
 #include <set>
+
+#include <gtest/gtest.h>
 
 #include "base/error.hpp"
 #include "losses/ciou/ciou_kernel.hpp"
@@ -46,7 +46,8 @@ TEST(CiouKernel, BlockIsAMultipleOf32From32To1024) {
       EXPECT_EQ(error.kind(), ErrorKind::usage);
     }
   }
-  for (int block = 32; block <= 1024; block += 32) EXPECT_EQ(YoloCiouLossForward(Dtype::f32, block).block_n(), block);
+  for (int block = 32; block <= 1024; block += 32)
+    EXPECT_EQ(YoloCiouLossForward(Dtype::f32, block).block_n(), block);
 }
 
 TEST(CiouKernel, LaunchShapeCoversEveryBox) {
@@ -61,7 +62,9 @@ TEST(CiouKernel, LaunchShapeCoversEveryBox) {
 TEST(CiouKernel, ContentHashCoversAllThatDecidesTheBinary) {
   const BuildTarget target{"nvrtc", "13.0", "sm_90", {"--std=c++17"}};
   std::set<std::string> hashes;
-  const auto add = [&](const Kernel& kernel, const BuildTarget& build) { hashes.insert(kernel.content_hash(build)); };
+  const auto add = [&](const Kernel& kernel, const BuildTarget& build) {
+    hashes.insert(kernel.content_hash(build));
+  };
   add(YoloCiouLossForward(Dtype::f32, 256), target);
   add(YoloCiouLossForward(Dtype::f32, 256), target);
   EXPECT_EQ(hashes.size(), 1u) << "the same kernel has the same hash";
@@ -70,8 +73,10 @@ TEST(CiouKernel, ContentHashCoversAllThatDecidesTheBinary) {
   add(YoloCiouLossBackward(Dtype::f32, 256), target);
   add(YoloCiouLossForward(Dtype::f32, 256, find_ciou_convention("torchvision")), target);
   add(YoloCiouLossForward(Dtype::f32, 256).with_kernel_source("// other"), target);
-  for (BuildTarget other : {BuildTarget{"c++", "13.0", "sm_90", {"--std=c++17"}}, {"nvrtc", "13.1", "sm_90", {"--std=c++17"}},
-                            {"nvrtc", "13.0", "sm_89", {"--std=c++17"}}, {"nvrtc", "13.0", "sm_90", {}}}) {
+  for (BuildTarget other : {BuildTarget{"c++", "13.0", "sm_90", {"--std=c++17"}},
+                            {"nvrtc", "13.1", "sm_90", {"--std=c++17"}},
+                            {"nvrtc", "13.0", "sm_89", {"--std=c++17"}},
+                            {"nvrtc", "13.0", "sm_90", {}}}) {
     add(YoloCiouLossForward(Dtype::f32, 256), other);
   }
   EXPECT_EQ(hashes.size(), 10u);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Properties of the reference: two forms agree, the bound holds for plain float code in either form, hulls hold every
-// one-sided derivative, non-finite inputs reach what depends on them.
-#include <gtest/gtest.h>
-
+// Properties of the reference: two forms agree, the bound holds for plain float code in either form, hulls
+// hold every one-sided derivative, non-finite inputs reach what depends on them.
 #include <cmath>
 #include <limits>
+
+#include <gtest/gtest.h>
 
 #include "losses/ciou/ciou.hpp"
 #include "losses/ciou/ciou_kernel.hpp"
@@ -43,7 +43,8 @@ struct PlainCode {
   double loss, iou, v, alpha;
 };
 
-PlainCode plain_float_code(const Items& items, std::size_t i, CiouForm form, const CiouConvention& convention) {
+PlainCode plain_float_code(const Items& items, std::size_t i, CiouForm form,
+                           const CiouConvention& convention) {
   const auto n = static_cast<std::size_t>(items.count);
   const auto box = [&](const std::string& argument) {
     const auto values = items.at(argument);
@@ -51,8 +52,10 @@ PlainCode plain_float_code(const Items& items, std::size_t i, CiouForm form, con
   };
   const auto pred = box("pred");
   const auto r = ciou_values(pred, box("target"), convention, form, true);
-  const auto d = ciou_gradient(pred, r, ciou_factors(pred, r, r.iou, r.alpha, convention), F(items.at("dy")[i]));
-  return {{d.cx.value, d.cy.value, d.w.value, d.h.value}, r.loss.value, r.iou.value, r.v.value, r.alpha.value};
+  const auto d =
+      ciou_gradient(pred, r, ciou_factors(pred, r, r.iou, r.alpha, convention), F(items.at("dy")[i]));
+  return {
+      {d.cx.value, d.cy.value, d.w.value, d.h.value}, r.loss.value, r.iou.value, r.v.value, r.alpha.value};
 }
 
 double usage(double got, double low, double high, double bound) {
@@ -79,16 +82,19 @@ TEST_P(Conventions, PlainFloatCodeInEitherFormStaysWithinItsBound) {
       const auto centre = plain_float_code(items, i, CiouForm::centre, convention);
       if (std::isfinite(l.low[i])) {
         EXPECT_LE(usage(corner.loss, l.low[i], l.high[i], l.bound[i]), 1) << scenario.name << i;
-        EXPECT_LE(usage(centre.loss, l.sharp_low[i], l.sharp_high[i], l.sharp_bound[i]), 1) << scenario.name << i;
+        EXPECT_LE(usage(centre.loss, l.sharp_low[i], l.sharp_high[i], l.sharp_bound[i]), 1)
+            << scenario.name << i;
         EXPECT_LE(usage(centre.loss, l.low[i], l.high[i], l.bound[i]), 1) << scenario.name << i;
       }
       for (std::size_t c = 0; c < 4; ++c) {
         const std::size_t e = c * 4000 + i;
         if ((d.flags[e] & kOutOfRange) != 0 || !std::isfinite(d.low[e])) continue;
-        EXPECT_LE(usage(corner.gradient[c], d.low[e], d.high[e], d.bound[e]), 1) << scenario.name << i << ' ' << c;
+        EXPECT_LE(usage(corner.gradient[c], d.low[e], d.high[e], d.bound[e]), 1)
+            << scenario.name << i << ' ' << c;
         EXPECT_LE(usage(centre.gradient[c], d.sharp_low[e], d.sharp_high[e], d.sharp_bound[e]), 1)
             << scenario.name << i << ' ' << c;
-        EXPECT_LE(usage(centre.gradient[c], d.low[e], d.high[e], d.bound[e]), 1) << scenario.name << i << ' ' << c;
+        EXPECT_LE(usage(centre.gradient[c], d.low[e], d.high[e], d.bound[e]), 1)
+            << scenario.name << i << ' ' << c;
       }
     }
   }
@@ -96,7 +102,8 @@ TEST_P(Conventions, PlainFloatCodeInEitherFormStaysWithinItsBound) {
 
 INSTANTIATE_TEST_SUITE_P(Ciou, Conventions, testing::Values("yolo", "torchvision"));
 
-// Corner arithmetic loses whole overlaps (thin boxes at coordinate 640: no bound exists); the accurate form does not.
+// Corner arithmetic loses whole overlaps (thin boxes at coordinate 640: no bound exists); the accurate form
+// does not.
 TEST(CiouReference, AlmostEveryElementHasAFiniteBound) {
   const Loss& loss = find_loss("ciou");
   for (const ScenarioInfo& scenario : loss.scenarios()) {
@@ -126,7 +133,8 @@ TEST(CiouReference, OneSidedDerivativesLieInTheHull) {
   int kinks = 0;
   for (std::int64_t i = 0; i < 2000; ++i) {
     std::vector<double> point;
-    for (std::size_t c = 0; c < 4; ++c) point.push_back(items.at("pred")[c * 2000 + static_cast<std::size_t>(i)]);
+    for (std::size_t c = 0; c < 4; ++c)
+      point.push_back(items.at("pred")[c * 2000 + static_cast<std::size_t>(i)]);
     for (std::size_t c = 0; c < 4; ++c) {
       const std::size_t e = c * 2000 + static_cast<std::size_t>(i);
       kinks += (d.flags[e] & kKink) != 0 ? 1 : 0;
@@ -134,8 +142,9 @@ TEST(CiouReference, OneSidedDerivativesLieInTheHull) {
       for (const double step : {h, -h}) {
         auto moved = point;
         moved[c] += step;
-        const double slope = (loss.value_at("yolo", items, i, moved) - loss.value_at("yolo", items, i, point)) /
-                             (moved[c] - point[c]);
+        const double slope =
+            (loss.value_at("yolo", items, i, moved) - loss.value_at("yolo", items, i, point)) /
+            (moved[c] - point[c]);
         const double slack = 1e-5 * (std::abs(d.low[e]) + std::abs(d.high[e]) + 1 / point[2] + 1 / point[3]);
         EXPECT_GE(slope, d.low[e] - slack) << i << ' ' << c;
         EXPECT_LE(slope, d.high[e] + slack) << i << ' ' << c;

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <gtest/gtest.h>
+#include "losses/ciou/ciou_scenarios.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "losses/ciou/ciou_scenarios.hpp"
+#include <gtest/gtest.h>
+
 #include "losses/loss.hpp"
 
 namespace lossgrad {
 namespace {
 
-Items drawn(const std::string& scenario, Dtype dtype, std::int64_t first, std::int64_t count, std::uint64_t seed = 9) {
+Items drawn(const std::string& scenario, Dtype dtype, std::int64_t first, std::int64_t count,
+            std::uint64_t seed = 9) {
   Items items;
   items.first = first;
   items.count = count;
@@ -37,7 +39,8 @@ TEST(CiouScenarios, AnItemDependsOnlyOnSeedAndIndex) {
       const Items all = drawn(scenario.name, dtype, 0, 100), part = drawn(scenario.name, dtype, 37, 10);
       for (std::size_t i = 0; i < 10; ++i) {
         ASSERT_EQ(part.at("dy")[i], all.at("dy")[37 + i]);
-        for (std::size_t c = 0; c < 4; ++c) ASSERT_EQ(part.at("pred")[c * 10 + i], all.at("pred")[c * 100 + 37 + i]);
+        for (std::size_t c = 0; c < 4; ++c)
+          ASSERT_EQ(part.at("pred")[c * 10 + i], all.at("pred")[c * 100 + 37 + i]);
       }
       EXPECT_NE(drawn(scenario.name, dtype, 0, 100, 10).values, all.values) << "another seed, other boxes";
     }
@@ -61,33 +64,51 @@ TEST(CiouScenarios, HoldWhatTheirNamesSay) {
   EXPECT_EQ(share("overlapping", Dtype::f32, overlaps), 1);
   EXPECT_EQ(share("disjoint", Dtype::f32, overlaps), 0);
   EXPECT_EQ(share("identical", Dtype::f32, [](const CiouSample& s) { return s.pred == s.target; }), 1);
-  EXPECT_LT(share("near_identical", Dtype::f32, [](const CiouSample& s) { return s.pred == s.target; }), 0.01);
+  EXPECT_LT(share("near_identical", Dtype::f32, [](const CiouSample& s) { return s.pred == s.target; }),
+            0.01);
   EXPECT_EQ(share("zero_size", Dtype::f32,
-                  [](const CiouSample& s) { return s.pred[2] * s.pred[3] * s.target[2] * s.target[3] == 0; }), 1);
+                  [](const CiouSample& s) { return s.pred[2] * s.pred[3] * s.target[2] * s.target[3] == 0; }),
+            1);
   EXPECT_EQ(share("negative_size", Dtype::f32,
-                  [](const CiouSample& s) { return std::min({s.pred[2], s.pred[3], s.target[2], s.target[3]}) < 0; }), 1);
+                  [](const CiouSample& s) {
+                    return std::min({s.pred[2], s.pred[3], s.target[2], s.target[3]}) < 0;
+                  }),
+            1);
   EXPECT_GT(share("far", Dtype::f32, [](const CiouSample& s) { return std::abs(s.pred[0]) > 1e6; }), 0.1);
-  EXPECT_GT(share("thin", Dtype::f32, [](const CiouSample& s) { return s.target[2] / s.target[3] > 1e4; }), 0.1);
-  EXPECT_GT(share("tiny", Dtype::f32, [](const CiouSample& s) { return s.target[2] * s.target[3] < 1e-7; }), 0.3);
+  EXPECT_GT(share("thin", Dtype::f32, [](const CiouSample& s) { return s.target[2] / s.target[3] > 1e4; }),
+            0.1);
+  EXPECT_GT(share("tiny", Dtype::f32, [](const CiouSample& s) { return s.target[2] * s.target[3] < 1e-7; }),
+            0.3);
   EXPECT_GT(share("typical", Dtype::f32, overlaps), 0.85);
-  EXPECT_EQ(share("normalised", Dtype::f32, [](const CiouSample& s) { return s.target[0] >= 0 && s.target[0] <= 1; }), 1);
-  EXPECT_EQ(share("nested", Dtype::f64, [](const CiouSample& s) {
-    return (s.pred[2] <= s.target[2] && s.pred[3] <= s.target[3]) ||
-           (s.pred[2] >= s.target[2] && s.pred[3] >= s.target[3]); }), 1);
+  EXPECT_EQ(share("normalised", Dtype::f32,
+                  [](const CiouSample& s) { return s.target[0] >= 0 && s.target[0] <= 1; }),
+            1);
+  EXPECT_EQ(share("nested", Dtype::f64,
+                  [](const CiouSample& s) {
+                    return (s.pred[2] <= s.target[2] && s.pred[3] <= s.target[3]) ||
+                           (s.pred[2] >= s.target[2] && s.pred[3] >= s.target[3]);
+                  }),
+            1);
 }
 
 // In every storage type, some edge of one box lies exactly on an edge of the other.
 TEST(CiouScenarios, TouchingBoxesShareEdgesExactly) {
   for (const Dtype dtype : kAllDtypes) {
-    EXPECT_EQ(share("touching", dtype, [](const CiouSample& s) {
-      for (std::size_t axis = 0; axis < 2; ++axis) {
-        for (const double p : {-0.5, 0.5}) {
-          for (const double t : {-0.5, 0.5}) {
-            if (s.pred[axis] + p * s.pred[axis + 2] == s.target[axis] + t * s.target[axis + 2]) return true;
-          }
-        }
-      }
-      return false; }), 1) << name(dtype);
+    EXPECT_EQ(
+        share("touching", dtype,
+              [](const CiouSample& s) {
+                for (std::size_t axis = 0; axis < 2; ++axis) {
+                  for (const double p : {-0.5, 0.5}) {
+                    for (const double t : {-0.5, 0.5}) {
+                      if (s.pred[axis] + p * s.pred[axis + 2] == s.target[axis] + t * s.target[axis + 2])
+                        return true;
+                    }
+                  }
+                }
+                return false;
+              }),
+        1)
+        << name(dtype);
   }
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reported CIoU cases of data/golden/ciou_reported.json; "provenance" there says how the numbers were made.
+// The reported CIoU cases of data/golden/ciou_reported.json; "provenance" there says how the numbers were
+// made.
 #pragma once
 
 #include <fstream>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include <nlohmann/json.hpp>
 
 #include "losses/loss.hpp"
 

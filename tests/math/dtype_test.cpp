@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "math/dtype.hpp"
 
-#include <gtest/gtest.h>
-
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
+
+#include <gtest/gtest.h>
 
 #include "math/random.hpp"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "math/random.hpp"
 
-#include <Random123/philox.h>
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <set>
+
+#include <Random123/philox.h>
+#include <gtest/gtest.h>
 
 namespace lossgrad {
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "math/ridders.hpp"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
+
+#include <gtest/gtest.h>
 
 namespace lossgrad {
 namespace {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The theorem behind the scalar: whatever a float computation of the same formula gives lies within the bound.
+// The theorem behind the scalar: whatever a float computation of the same formula gives lies within the
+// bound.
 #include "math/running_error.hpp"
-
-#include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
+
+#include <gtest/gtest.h>
 
 #include "math/dual.hpp"
 #include "math/random.hpp"

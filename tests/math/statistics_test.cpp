@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "math/statistics.hpp"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "math/random.hpp"
 

@@ -14,11 +14,14 @@
 namespace lossgrad {
 namespace {
 
-// ---- the formula on box arrays ---------------------------------------------------------------------------------------
+// ---- the formula on box arrays
+// ---------------------------------------------------------------------------------------
 
 template <class T>
 CiouBox<T> box_at(std::span<const double> boxes, std::int64_t count, std::int64_t i) {
-  const auto at = [&](std::int64_t component) { return T(boxes[static_cast<std::size_t>(component * count + i)]); };
+  const auto at = [&](std::int64_t component) {
+    return T(boxes[static_cast<std::size_t>(component * count + i)]);
+  };
   return {at(0), at(1), at(2), at(3)};
 }
 
@@ -31,7 +34,8 @@ T value_for_derivatives(const CiouBox<T>& pred, const CiouBox<T>& target, const 
   return T(1.0) - r.iou + r.d2 / r.c2_eps + alpha * r.v;
 }
 
-// ---- reference ----------------------------------------------------------------------------------------------------------
+// ---- reference
+// ----------------------------------------------------------------------------------------------------------
 
 struct Number {
   double low, high, error;
@@ -49,8 +53,8 @@ double half_ulp(Dtype dtype, const Number& x) {
   return 0.5 * ulp(dtype, std::max(std::abs(x.low), std::abs(x.high)));
 }
 
-// An output as stored: 16-bit types add half an ulp. The reference in double errs like an f64 kernel does, so its own bound
-// is added there.
+// An output as stored: 16-bit types add half an ulp. The reference in double errs like an f64 kernel does, so
+// its own bound is added there.
 Number as_stored(Dtype dtype, Number x) {
   if (!std::isfinite(x.low) || !std::isfinite(x.high)) return {x.low, x.high, 0};
   if (dtype == Dtype::f64) x.error *= 2;
@@ -62,8 +66,8 @@ Number as_stored(Dtype dtype, Number x) {
   return x;
 }
 
-// The centre form comes first and is the sharp reference. The general one holds for kernels in either form: where an edge
-// happens to lie near zero, corner arithmetic is the more accurate of the two.
+// The centre form comes first and is the sharp reference. The general one holds for kernels in either form:
+// where an edge happens to lie near zero, corner arithmetic is the more accurate of the two.
 void put(ReferenceValues& values, std::size_t element, CiouForm form, const Number& x) {
   if (running_error_state.out_of_range) values.flags[element] |= kOutOfRange;
   if (form == CiouForm::centre) {
@@ -90,8 +94,8 @@ void evaluate_forward(const ReferenceRequest& request, const CiouConvention& con
   for (std::int64_t i = 0; i < items.count; ++i) {
     for (const CiouForm form : {CiouForm::centre, CiouForm::corner}) {
       running_error_state = {};
-      const auto r = ciou_values(box_at<T>(pred, items.count, i), box_at<T>(target, items.count, i), convention, form,
-                                 false);
+      const auto r = ciou_values(box_at<T>(pred, items.count, i), box_at<T>(target, items.count, i),
+                                 convention, form, false);
       const auto element = static_cast<std::size_t>(i);
       put(*out.loss, element, form, as_stored(request.dtype, number_of(r.loss)));
       put(*out.iou, element, form, as_stored(request.dtype, number_of(r.iou)));
@@ -101,8 +105,8 @@ void evaluate_forward(const ReferenceRequest& request, const CiouConvention& con
   }
 }
 
-// alpha and iou as a backward kernel may have them: computed again, or read after rounding to the storage type, or alpha
-// computed from the saved iou and v.
+// alpha and iou as a backward kernel may have them: computed again, or read after rounding to the storage
+// type, or alpha computed from the saved iou and v.
 template <class T>
 struct Seen {
   T iou, alpha;
@@ -144,11 +148,11 @@ void evaluate_backward(const ReferenceRequest& request, const CiouConvention& co
     const double upstream = dy[static_cast<std::size_t>(i)];
     for (const CiouForm form : {CiouForm::centre, CiouForm::corner}) {
       running_error_state = {};
-      auto numbers = gradient_numbers(box_at<Point>(pred, n, i), box_at<Point>(target, n, i), upstream, convention, form,
-                                      request.dtype);
+      auto numbers = gradient_numbers(box_at<Point>(pred, n, i), box_at<Point>(target, n, i), upstream,
+                                      convention, form, request.dtype);
       if (running_error_state.ambiguous) {
-        numbers = gradient_numbers(box_at<Hull>(pred, n, i), box_at<Hull>(target, n, i), upstream, convention, form,
-                                   request.dtype);
+        numbers = gradient_numbers(box_at<Hull>(pred, n, i), box_at<Hull>(target, n, i), upstream, convention,
+                                   form, request.dtype);
       }
       for (std::size_t c = 0; c < 4; ++c) {
         put(d_pred, c * static_cast<std::size_t>(n) + static_cast<std::size_t>(i), form,
@@ -158,8 +162,8 @@ void evaluate_backward(const ReferenceRequest& request, const CiouConvention& co
   }
 }
 
-// A step of a centre or size along one axis that crosses no kink (a quarter of the way to the nearest) and is small against
-// the length on which the loss changes.
+// A step of a centre or size along one axis that crosses no kink (a quarter of the way to the nearest) and is
+// small against the length on which the loss changes.
 double smooth_radius(double pc, double pw, double tc, double tw) {
   const double growth = 0.5 * (pw - tw), apart = pc - tc;
   const double to_kink = std::min({std::abs(apart + growth), std::abs(apart - growth),
@@ -189,9 +193,12 @@ class CiouLoss final : public Loss {
   Kernel kernel(const KernelOptions& options) const override {
     const CiouConvention& convention = find_ciou_convention(options.convention);
     switch (options.pass) {
-      case Pass::forward: return YoloCiouLossForward(options.dtype, options.block, convention);
-      case Pass::backward: return YoloCiouLossBackward(options.dtype, options.block, convention);
-      case Pass::forward_backward: break;
+      case Pass::forward:
+        return YoloCiouLossForward(options.dtype, options.block, convention);
+      case Pass::backward:
+        return YoloCiouLossBackward(options.dtype, options.block, convention);
+      case Pass::forward_backward:
+        break;
     }
     throw Error(ErrorKind::usage, "ciou has no kernel for the pass forward_backward");
   }
@@ -247,7 +254,8 @@ void CiouLoss::evaluate(const ReferenceRequest& request, const Items& items, Ref
        : evaluate_backward<Dtype::f32>(request, convention, items, d_pred);
 }
 
-GradientOracles CiouLoss::oracles(std::string_view convention_name, const Items& items, std::int64_t index) const {
+GradientOracles CiouLoss::oracles(std::string_view convention_name, const Items& items,
+                                  std::int64_t index) const {
   const CiouConvention& convention = find_ciou_convention(convention_name);
   const auto pred = items.at("pred"), target = items.at("target");
   GradientOracles oracles;
@@ -283,7 +291,8 @@ double CiouLoss::value_at(std::string_view convention_name, const Items& items, 
   const auto base = box_at<double>(items.at("pred"), items.count, index);
   const double alpha =
       convention.alpha_through ? 0 : ciou_values(base, target, convention, CiouForm::centre, false).alpha;
-  return value_for_derivatives(CiouBox<double>{point[0], point[1], point[2], point[3]}, target, convention, alpha);
+  return value_for_derivatives(CiouBox<double>{point[0], point[1], point[2], point[3]}, target, convention,
+                               alpha);
 }
 
 double CiouLoss::value_from_outputs(std::string_view convention_name, const ItemOutputs& outputs,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Complete IoU: the value and its gradient with respect to the predicted box, written once and evaluated on any scalar:
-// double, RunningError (value and bound), HullError (all one-sided gradients), Eigen's AutoDiffScalar.
+// Complete IoU: the value and its gradient with respect to the predicted box, written once and evaluated on
+// any scalar: double, RunningError (value and bound), HullError (all one-sided gradients), Eigen's
+// AutoDiffScalar.
 //
 // Zheng, Wang, Liu, Li, Ye, Ren: Distance-IoU Loss (AAAI 2020), equations 9 to 12. Boxes are centre and size.
 //   inter = max(0, overlap_x) * max(0, overlap_y)           iou = inter / (pw*ph + tw*th - inter + eps)
@@ -8,10 +9,11 @@
 //   v = 4/pi^2 * (atan(tw/(th+a)) - atan(pw/(ph+a)))^2      alpha = v / (1 - iou + v + eps)
 //   loss = 1 - iou + d2/(c2+eps) + alpha*v
 // eps = 1e-7; a = eps or 0 by convention. With A = alpha*v = v^2/D, D = 1 - iou + v + eps:
-//   dA/diou = alpha^2, dA/dv = 2*alpha - alpha^2 where alpha carries a gradient; 0 and alpha where it is held fixed.
+//   dA/diou = alpha^2, dA/dv = 2*alpha - alpha^2 where alpha carries a gradient; 0 and alpha where it is held
+//   fixed.
 //
-// Two forms of the same numbers. `corner` takes the edges' coordinates first, as nearly all published code does, and loses
-// digits far from the origin. `centre` works with differences of centres only:
+// Two forms of the same numbers. `corner` takes the edges' coordinates first, as nearly all published code
+// does, and loses digits far from the origin. `centre` works with differences of centres only:
 //   overlap = min(pw, tw, (pw+tw)/2 - |px-tx|)    enclosing = max(pw, tw, (pw+tw)/2 + |px-tx|)
 // Both identities hold for sizes of any sign.
 #pragma once
@@ -40,11 +42,12 @@ struct CiouBox {
   T cx, cy, w, h;
 };
 
-// Overlap and enclosing length along one axis. Both kinds of derivative are with respect to the predicted box.
+// Overlap and enclosing length along one axis. Both kinds of derivative are with respect to the predicted
+// box.
 template <class T>
 struct CiouAxis {
-  T distance;   // pred centre - target centre
-  T overlap;    // clamped at 0
+  T distance;  // pred centre - target centre
+  T overlap;   // clamped at 0
   T enclosing;
   // Derivatives, branches resolved by indicators.
   T overlap_by_centre, overlap_by_size, overlap_by_upper, overlap_by_lower;
@@ -60,18 +63,21 @@ struct CiouValues {
   T v, alpha, loss;
 };
 
-// ---- one axis -------------------------------------------------------------------------------------------------------
+// ---- one axis
+// -------------------------------------------------------------------------------------------------------
 
 template <class T>
 T ciou_clamp_at_zero(const T& x) {
   return max_of(x, T(0.0));
 }
 
-// above / below: 1 where the predicted box's upper edge is below the target's, its lower edge above the target's.
-// Four separate indicators: a right kernel may resolve a tie differently in the overlap and in the enclosing box.
+// above / below: 1 where the predicted box's upper edge is below the target's, its lower edge above the
+// target's. Four separate indicators: a right kernel may resolve a tie differently in the overlap and in the
+// enclosing box.
 template <class T>
 void ciou_axis_derivatives(CiouAxis<T>& axis, const T& raw_overlap, const T& upper, const T& lower) {
-  // upper = pred's upper edge - target's, lower = pred's lower edge - target's, in whichever form is accurate.
+  // upper = pred's upper edge - target's, lower = pred's lower edge - target's, in whichever form is
+  // accurate.
   const T zero(0.0);
   const T positive = indicator_less(zero, raw_overlap);
   const T inner_upper = indicator_less(upper, zero);
@@ -125,27 +131,30 @@ CiouAxis<T> ciou_axis(CiouForm form, const T& pc, const T& pw, const T& tc, cons
                                   : ciou_axis_centre(pc, pw, tc, tw, derivatives);
 }
 
-// ---- alpha ----------------------------------------------------------------------------------------------------------
+// ---- alpha
+// ----------------------------------------------------------------------------------------------------------
 
 template <class T>
 T ciou_alpha(const T& v, const T& iou) {
   return v / (T(1.0) - iou + v + rounded_constant<T>(kCiouEps));
 }
 
-// For identical boxes 1 - iou is eps-sized and the plain bound of v / D is infinite, while v is zero to second order. Two
-// facts keep alpha bounded there. A kernel that forms 1 - iou from an iou held in the compute type has it on the grid of
-// numbers near 1, and eps is at least eps/8 away from that grid (f32: 1e-7 - 2^-23 = -1.92e-8), so |D| >= eps/8 and
-// alpha <= v / (eps/8). And alpha is a share: 0 <= alpha <= 1 while 1 - iou + eps is not negative. The error is the
-// smallest of the plain bound and these two.
+// For identical boxes 1 - iou is eps-sized and the plain bound of v / D is infinite, while v is zero to
+// second order. Two facts keep alpha bounded there. A kernel that forms 1 - iou from an iou held in the
+// compute type has it on the grid of numbers near 1, and eps is at least eps/8 away from that grid (f32: 1e-7
+// - 2^-23 = -1.92e-8), so |D| >= eps/8 and alpha <= v / (eps/8). And alpha is a share: 0 <= alpha <= 1 while
+// 1 - iou + eps is not negative. The error is the smallest of the plain bound and these two.
 template <Dtype kType>
 double ciou_alpha_error(double alpha, double plain_error, double v_largest) {
   const double by_grid = v_largest / (kCiouEps / 8);
-  const double by_range = std::max(std::abs(alpha), std::abs(1 - alpha)) + 4 * ComputeFormat<kType>::kUnitRoundoff;
+  const double by_range =
+      std::max(std::abs(alpha), std::abs(1 - alpha)) + 4 * ComputeFormat<kType>::kUnitRoundoff;
   return std::min(plain_error, std::min(by_grid, by_range));
 }
 template <Dtype kType>
 RunningError<kType> ciou_alpha(const RunningError<kType>& v, const RunningError<kType>& iou) {
-  const auto plain = v / (RunningError<kType>(1.0) - iou + v + rounded_constant<RunningError<kType>>(kCiouEps));
+  const auto plain =
+      v / (RunningError<kType>(1.0) - iou + v + rounded_constant<RunningError<kType>>(kCiouEps));
   return {plain.value, ciou_alpha_error<kType>(plain.value, plain.error, v.value + v.error)};
 }
 template <Dtype kType>
@@ -154,10 +163,12 @@ HullError<kType> ciou_alpha(const HullError<kType>& v, const HullError<kType>& i
   return {plain.low, plain.high, ciou_alpha_error<kType>(plain.high, plain.error, v.high + v.error)};
 }
 
-// ---- value ----------------------------------------------------------------------------------------------------------
+// ---- value
+// ----------------------------------------------------------------------------------------------------------
 
 template <class T>
-void ciou_aspect(const CiouBox<T>& pred, const CiouBox<T>& target, const CiouConvention& convention, CiouValues<T>& r) {
+void ciou_aspect(const CiouBox<T>& pred, const CiouBox<T>& target, const CiouConvention& convention,
+                 CiouValues<T>& r) {
   const T eps = rounded_constant<T>(convention.aspect_eps);
   const T target_height = convention.aspect_eps == 0 ? target.h : T(target.h + eps);
   const T pred_height = convention.aspect_eps == 0 ? pred.h : T(pred.h + eps);
@@ -184,14 +195,16 @@ CiouValues<T> ciou_values(const CiouBox<T>& pred, const CiouBox<T>& target, cons
   return r;
 }
 
-// ---- gradient -------------------------------------------------------------------------------------------------------
+// ---- gradient
+// -------------------------------------------------------------------------------------------------------
 
 // What both ways of adding up the parts need.
 template <class T>
 struct CiouFactors {
   T by_inter, by_area;  // (a) IoU: d iou/d inter = (1 + iou)/U, d iou/d pred area = -iou/U, with reciprocals
   T twice, ratio;       // (b) 2/(c2+eps), d2/(c2+eps)
-  T by_width, by_height;  // (c) aspect: d angle/d pred w = -h'/(h'^2 + w^2), d angle/d pred h = w/(h'^2 + w^2)
+  T by_width,
+      by_height;  // (c) aspect: d angle/d pred w = -h'/(h'^2 + w^2), d angle/d pred h = w/(h'^2 + w^2)
 };
 
 // `iou` and `alpha` are what the kernel sees of them: saved values or computed again.
@@ -203,8 +216,10 @@ CiouFactors<T> ciou_factors(const CiouBox<T>& pred, const CiouValues<T>& r, cons
   const T by_v = convention.alpha_through ? T(scale_exactly(alpha, 2.0) - alpha * alpha) : alpha;
   const T inverse_union = one / r.union_eps;
   const T inverse_c2 = one / r.c2_eps;
-  const T height = convention.aspect_eps == 0 ? pred.h : T(pred.h + rounded_constant<T>(convention.aspect_eps));
-  const T scale = by_v * rounded_constant<T>(2 * kFourOverPiSquared) * r.angle / (height * height + pred.w * pred.w);
+  const T height =
+      convention.aspect_eps == 0 ? pred.h : T(pred.h + rounded_constant<T>(convention.aspect_eps));
+  const T scale =
+      by_v * rounded_constant<T>(2 * kFourOverPiSquared) * r.angle / (height * height + pred.w * pred.w);
   CiouFactors<T> f;
   f.by_inter = by_iou * (one + iou) * inverse_union;
   f.by_area = -(by_iou * iou * inverse_union);
@@ -217,7 +232,8 @@ CiouFactors<T> ciou_factors(const CiouBox<T>& pred, const CiouValues<T>& r, cons
 
 // d loss / d pred times dy, each component summed on its own.
 template <class T>
-CiouBox<T> ciou_gradient(const CiouBox<T>& pred, const CiouValues<T>& r, const CiouFactors<T>& f, const T& dy) {
+CiouBox<T> ciou_gradient(const CiouBox<T>& pred, const CiouValues<T>& r, const CiouFactors<T>& f,
+                         const T& dy) {
   CiouBox<T> d;
   d.cx = dy * (f.by_inter * r.y.overlap * r.x.overlap_by_centre +
                f.twice * (r.x.distance - f.ratio * r.x.enclosing * r.x.enclosing_by_centre));
@@ -230,24 +246,28 @@ CiouBox<T> ciou_gradient(const CiouBox<T>& pred, const CiouValues<T>& r, const C
   return d;
 }
 
-// The same as automatic differentiation of corner code adds it up: everything at the two edges of an axis first, then
-// centre = upper + lower and size = (upper - lower)/2. What cancels between the edges leaves its rounding behind, so the
-// bound is larger where the parts are.
+// The same as automatic differentiation of corner code adds it up: everything at the two edges of an axis
+// first, then centre = upper + lower and size = (upper - lower)/2. What cancels between the edges leaves its
+// rounding behind, so the bound is larger where the parts are.
 template <class T>
 struct CiouEdgeSums {
   T by_centre, by_size;
 };
 template <class T>
-CiouEdgeSums<T> ciou_edge_sums(const CiouAxis<T>& axis, const T& other_overlap, const T& by_size, const CiouFactors<T>& f) {
+CiouEdgeSums<T> ciou_edge_sums(const CiouAxis<T>& axis, const T& other_overlap, const T& by_size,
+                               const CiouFactors<T>& f) {
   const T shift = scale_exactly(T(f.twice * axis.distance), 0.5);
   const T lengthen = f.twice * f.ratio * axis.enclosing;
-  const T upper = f.by_inter * other_overlap * axis.overlap_by_upper - lengthen * axis.enclosing_by_upper + shift + by_size;
-  const T lower = f.by_inter * other_overlap * axis.overlap_by_lower - lengthen * axis.enclosing_by_lower + shift - by_size;
+  const T upper = f.by_inter * other_overlap * axis.overlap_by_upper - lengthen * axis.enclosing_by_upper +
+                  shift + by_size;
+  const T lower = f.by_inter * other_overlap * axis.overlap_by_lower - lengthen * axis.enclosing_by_lower +
+                  shift - by_size;
   return {upper + lower, scale_exactly(T(upper - lower), 0.5)};
 }
 
 template <class T>
-CiouBox<T> ciou_gradient_at_edges(const CiouBox<T>& pred, const CiouValues<T>& r, const CiouFactors<T>& f, const T& dy) {
+CiouBox<T> ciou_gradient_at_edges(const CiouBox<T>& pred, const CiouValues<T>& r, const CiouFactors<T>& f,
+                                  const T& dy) {
   const auto x = ciou_edge_sums(r.x, r.y.overlap, T(f.by_area * pred.h + f.by_width), f);
   const auto y = ciou_edge_sums(r.y, r.x.overlap, T(f.by_area * pred.w + f.by_height), f);
   return {dy * x.by_centre, dy * y.by_centre, dy * x.by_size, dy * y.by_size};

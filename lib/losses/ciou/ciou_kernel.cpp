@@ -12,8 +12,10 @@ namespace lossgrad {
 namespace {
 
 constexpr std::array kConventions = {
-    CiouConvention{"yolo", "eps 1e-7 in union, diagonal, heights and alpha; alpha carries a gradient", 1e-7, true},
-    CiouConvention{"torchvision", "eps 1e-7 in union, diagonal and alpha, plain aspect ratios; alpha is held fixed", 0,
+    CiouConvention{"yolo", "eps 1e-7 in union, diagonal, heights and alpha; alpha carries a gradient", 1e-7,
+                   true},
+    CiouConvention{"torchvision",
+                   "eps 1e-7 in union, diagonal and alpha, plain aspect ratios; alpha is held fixed", 0,
                    false},
 };
 
@@ -30,14 +32,15 @@ std::string entry_point(const std::string& name, Dtype dtype, int block_n, const
 
 std::string typed(const std::string& parameters, Dtype dtype) {
   std::string text;
-  for (const char letter : parameters) text += letter == '@' ? std::string(cuda_type_name(dtype)) : std::string(1, letter);
+  for (const char letter : parameters)
+    text += letter == '@' ? std::string(cuda_type_name(dtype)) : std::string(1, letter);
   return text;
 }
 
 Kernel::Parts common_parts(Pass pass, Dtype dtype, int block_n, const CiouConvention& convention) {
   if (block_n < 32 || block_n > 1024 || block_n % 32 != 0) {
-    throw Error(ErrorKind::usage,
-                "BLOCK_N is " + std::to_string(block_n) + ", expected a multiple of 32 from 32 to 1024 (--block-n)");
+    throw Error(ErrorKind::usage, "BLOCK_N is " + std::to_string(block_n) +
+                                      ", expected a multiple of 32 from 32 to 1024 (--block-n)");
   }
   Kernel::Parts parts;
   parts.name = pass == Pass::forward ? "yolo_ciou_loss_forward" : "yolo_ciou_loss_backward";
@@ -53,32 +56,42 @@ Kernel::Parts common_parts(Pass pass, Dtype dtype, int block_n, const CiouConven
 Kernel::Parts forward_parts(Dtype dtype, int block_n, const CiouConvention& convention) {
   Kernel::Parts parts = common_parts(Pass::forward, dtype, block_n, convention);
   const std::string constants = std::to_string(block_n) + ", " + flag(convention.aspect_eps != 0);
-  parts.entry_point_source = entry_point(
-      parts.name, dtype, block_n,
-      typed("const @* __restrict__ pred, const @* __restrict__ target, @* __restrict__ loss, @* __restrict__ iou,\n"
-            "    @* __restrict__ v, @* __restrict__ alpha, int N", dtype),
-      "yolo_ciou_loss_forward<D, " + constants + ">(pred, target, loss, iou, v, alpha, N);");
-  parts.arguments = {{"pred", ArgumentRole::input, {"4", "N"}}, {"target", ArgumentRole::constant, {"4", "N"}},
-                     {"loss", ArgumentRole::output, {"N"}},     {"iou", ArgumentRole::saved, {"N"}},
-                     {"v", ArgumentRole::saved, {"N"}},         {"alpha", ArgumentRole::saved, {"N"}},
+  parts.entry_point_source =
+      entry_point(parts.name, dtype, block_n,
+                  typed("const @* __restrict__ pred, const @* __restrict__ target, @* __restrict__ loss, @* "
+                        "__restrict__ iou,\n"
+                        "    @* __restrict__ v, @* __restrict__ alpha, int N",
+                        dtype),
+                  "yolo_ciou_loss_forward<D, " + constants + ">(pred, target, loss, iou, v, alpha, N);");
+  parts.arguments = {{"pred", ArgumentRole::input, {"4", "N"}},
+                     {"target", ArgumentRole::constant, {"4", "N"}},
+                     {"loss", ArgumentRole::output, {"N"}},
+                     {"iou", ArgumentRole::saved, {"N"}},
+                     {"v", ArgumentRole::saved, {"N"}},
+                     {"alpha", ArgumentRole::saved, {"N"}},
                      {"N", ArgumentRole::size, {}}};
   return parts;
 }
 
 Kernel::Parts backward_parts(Dtype dtype, int block_n, const CiouConvention& convention) {
   Kernel::Parts parts = common_parts(Pass::backward, dtype, block_n, convention);
-  const std::string constants =
-      std::to_string(block_n) + ", " + flag(convention.aspect_eps != 0) + ", " + flag(convention.alpha_through);
+  const std::string constants = std::to_string(block_n) + ", " + flag(convention.aspect_eps != 0) + ", " +
+                                flag(convention.alpha_through);
   parts.entry_point_source = entry_point(
       parts.name, dtype, block_n,
       typed("const @* __restrict__ dy, const @* __restrict__ pred, const @* __restrict__ target,\n"
             "    const @* __restrict__ iou, const @* __restrict__ v, const @* __restrict__ alpha,\n"
-            "    @* __restrict__ d_pred, int N", dtype),
+            "    @* __restrict__ d_pred, int N",
+            dtype),
       "yolo_ciou_loss_backward<D, " + constants + ">(dy, pred, target, iou, v, alpha, d_pred, N);");
-  parts.arguments = {{"dy", ArgumentRole::upstream, {"N"}},        {"pred", ArgumentRole::input, {"4", "N"}},
-                     {"target", ArgumentRole::constant, {"4", "N"}}, {"iou", ArgumentRole::saved, {"N"}},
-                     {"v", ArgumentRole::saved, {"N"}},            {"alpha", ArgumentRole::saved, {"N"}},
-                     {"d_pred", ArgumentRole::gradient, {"4", "N"}}, {"N", ArgumentRole::size, {}}};
+  parts.arguments = {{"dy", ArgumentRole::upstream, {"N"}},
+                     {"pred", ArgumentRole::input, {"4", "N"}},
+                     {"target", ArgumentRole::constant, {"4", "N"}},
+                     {"iou", ArgumentRole::saved, {"N"}},
+                     {"v", ArgumentRole::saved, {"N"}},
+                     {"alpha", ArgumentRole::saved, {"N"}},
+                     {"d_pred", ArgumentRole::gradient, {"4", "N"}},
+                     {"N", ArgumentRole::size, {}}};
   return parts;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two CIoU kernels as values. Forward (pred, target, loss, iou, v, alpha, N); backward (dy, pred, target, iou, v,
-// alpha, d_pred, N). Boxes [4, N], the rest [N]; grid cdiv(N, BLOCK_N), BLOCK_N threads.
+// The two CIoU kernels as values. Forward (pred, target, loss, iou, v, alpha, N); backward (dy, pred, target,
+// iou, v, alpha, d_pred, N). Boxes [4, N], the rest [N]; grid cdiv(N, BLOCK_N), BLOCK_N threads.
 #pragma once
 
 #include <span>
@@ -18,7 +18,8 @@ const CiouConvention& find_ciou_convention(std::string_view name);
 // block_n: a multiple of 32 from 32 to 1024, else ErrorKind::usage.
 class YoloCiouLossForward : public Kernel {
  public:
-  explicit YoloCiouLossForward(Dtype dtype, int block_n = 256, const CiouConvention& convention = ciou_conventions()[0]);
+  explicit YoloCiouLossForward(Dtype dtype, int block_n = 256,
+                               const CiouConvention& convention = ciou_conventions()[0]);
   [[nodiscard]] int block_n() const { return static_cast<int>(constant("block_n")); }
 };
 

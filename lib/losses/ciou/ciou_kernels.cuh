@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// CIoU kernels in plain CUDA C++, one thread a box, BLOCK_N boxes a thread block. Centre-difference arithmetic:
+// CIoU kernels in plain CUDA C++, one thread a box, BLOCK_N boxes a thread block. Centre-difference
+// arithmetic:
 //   overlap = min(pw, tw, (pw+tw)/2 - |px-tx|), enclosing = max(pw, tw, (pw+tw)/2 + |px-tx|)
-// so that boxes far from the origin keep their digits. Comparisons are written so that a NaN reaches every output that
-// depends on it (fminf and fmaxf would drop it). ASPECT_EPS is added to heights in the aspect ratios, 0 leaves the plain
-// ratios; ALPHA_THROUGH says whether alpha carries a gradient. Boxes are [4, N], component-major; offsets are 64-bit.
+// so that boxes far from the origin keep their digits. Comparisons are written so that a NaN reaches every
+// output that depends on it (fminf and fmaxf would drop it). ASPECT_EPS is added to heights in the aspect
+// ratios, 0 leaves the plain ratios; ALPHA_THROUGH says whether alpha carries a gradient. Boxes are [4, N],
+// component-major; offsets are 64-bit.
 
 template <typename C>
 struct CiouConstants {
@@ -34,8 +36,9 @@ __device__ __forceinline__ CiouSide<C> ciou_side(C pc, C ps, C tc, C ts) {
   return side;
 }
 
-// atan(tw/th) - atan(pw/ph) with heights that already carry their eps. With ASPECT_EPS the heights are not both zero and
-// the difference is one angle between two vectors; without it the plain ratios decide, so that 0/0 is NaN as written.
+// atan(tw/th) - atan(pw/ph) with heights that already carry their eps. With ASPECT_EPS the heights are not
+// both zero and the difference is one angle between two vectors; without it the plain ratios decide, so that
+// 0/0 is NaN as written.
 template <bool HAS_EPS, typename C>
 __device__ __forceinline__ C ciou_angle(C pw, C ph, C tw, C th) {
   if (!HAS_EPS) return arc_tangent(tw / th) - arc_tangent(pw / ph);
@@ -49,13 +52,13 @@ template <typename C>
 struct CiouPair {
   C pw, ph, height;  // height carries ASPECT_EPS
   CiouSide<C> x, y;
-  C inter, united;   // united = union + eps
+  C inter, united;  // united = union + eps
   C angle;
 };
 
 template <bool HAS_EPS, typename D, typename C = typename ComputeOf<D>::type>
-__device__ __forceinline__ CiouPair<C> ciou_pair(const D* __restrict__ pred, const D* __restrict__ target, long long i,
-                                                 long long n) {
+__device__ __forceinline__ CiouPair<C> ciou_pair(const D* __restrict__ pred, const D* __restrict__ target,
+                                                 long long i, long long n) {
   const C px = load_value(pred + i), py = load_value(pred + n + i);
   const C tx = load_value(target + i), ty = load_value(target + n + i);
   const C tw = load_value(target + 2 * n + i), th = load_value(target + 3 * n + i);
@@ -73,8 +76,9 @@ __device__ __forceinline__ CiouPair<C> ciou_pair(const D* __restrict__ pred, con
 }
 
 template <typename D, int BLOCK_N, bool HAS_EPS>
-__device__ __forceinline__ void yolo_ciou_loss_forward(const D* __restrict__ pred, const D* __restrict__ target,
-                                                       D* __restrict__ loss, D* __restrict__ iou, D* __restrict__ v,
+__device__ __forceinline__ void yolo_ciou_loss_forward(const D* __restrict__ pred,
+                                                       const D* __restrict__ target, D* __restrict__ loss,
+                                                       D* __restrict__ iou, D* __restrict__ v,
                                                        D* __restrict__ alpha, int N) {
   using C = typename ComputeOf<D>::type;
   const long long i = static_cast<long long>(blockIdx.x) * BLOCK_N + threadIdx.x;
@@ -93,9 +97,9 @@ __device__ __forceinline__ void yolo_ciou_loss_forward(const D* __restrict__ pre
   store_value(alpha + i, alpha_value);
 }
 
-// Derivatives of the overlap and the enclosing length along one axis with respect to the predicted centre and size. Which
-// edge is inside follows from differences of small numbers, upper edges: apart + (ps-ts)/2, lower edges: apart - (ps-ts)/2;
-// the lengths themselves are rounded too coarsely to tell nearly equal boxes apart.
+// Derivatives of the overlap and the enclosing length along one axis with respect to the predicted centre and
+// size. Which edge is inside follows from differences of small numbers, upper edges: apart + (ps-ts)/2, lower
+// edges: apart - (ps-ts)/2; the lengths themselves are rounded too coarsely to tell nearly equal boxes apart.
 template <typename C>
 struct CiouSlope {
   C overlap_by_centre, overlap_by_size, enclosing_by_centre, enclosing_by_size;
@@ -115,13 +119,16 @@ __device__ __forceinline__ CiouSlope<C> ciou_slope(const CiouSide<C>& side) {
   return slope;
 }
 
-// d_pred in three parts: (a) the IoU, (b) the centre distance over the enclosing diagonal, (c) alpha * v. iou and v are
-// not read: the overlap that the branches need gives the iou, and alpha is all of v that the gradient needs.
+// d_pred in three parts: (a) the IoU, (b) the centre distance over the enclosing diagonal, (c) alpha * v. iou
+// and v are not read: the overlap that the branches need gives the iou, and alpha is all of v that the
+// gradient needs.
 template <typename D, int BLOCK_N, bool HAS_EPS, bool ALPHA_THROUGH>
 __device__ __forceinline__ void yolo_ciou_loss_backward(const D* __restrict__ dy, const D* __restrict__ pred,
-                                                        const D* __restrict__ target, const D* __restrict__ /*iou*/,
-                                                        const D* __restrict__ /*v*/, const D* __restrict__ alpha,
-                                                        D* __restrict__ d_pred, int N) {
+                                                        const D* __restrict__ target,
+                                                        const D* __restrict__ /*iou*/,
+                                                        const D* __restrict__ /*v*/,
+                                                        const D* __restrict__ alpha, D* __restrict__ d_pred,
+                                                        int N) {
   using C = typename ComputeOf<D>::type;
   const long long n = N;
   const long long i = static_cast<long long>(blockIdx.x) * BLOCK_N + threadIdx.x;
@@ -139,7 +146,8 @@ __device__ __forceinline__ void yolo_ciou_loss_backward(const D* __restrict__ dy
   const C by_area = -by_iou * iou;
 
   const C d2 = pair.x.apart * pair.x.apart + pair.y.apart * pair.y.apart;
-  const C c2 = pair.x.enclosing * pair.x.enclosing + pair.y.enclosing * pair.y.enclosing + CiouConstants<C>::kEps;
+  const C c2 =
+      pair.x.enclosing * pair.x.enclosing + pair.y.enclosing * pair.y.enclosing + CiouConstants<C>::kEps;
   const C inverse_c2 = C(1) / c2;
   const C ratio = d2 * inverse_c2;
   const C twice = C(2) * inverse_c2;

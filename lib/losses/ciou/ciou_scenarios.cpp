@@ -81,7 +81,8 @@ Pair nested(ItemRandom& random, Dtype) {
 }
 
 Pair identical(ItemRandom& random, Dtype dtype) {
-  const Box box = random.chance(0.5) ? canvas_box(random) : scaled({canvas_box(random), {}}, 1 / kCanvas).pred;
+  const Box box =
+      random.chance(0.5) ? canvas_box(random) : scaled({canvas_box(random), {}}, 1 / kCanvas).pred;
   const Box rounded = round_box(box, dtype);
   return {rounded, rounded};
 }
@@ -89,11 +90,13 @@ Pair identical(ItemRandom& random, Dtype dtype) {
 Pair near_identical(ItemRandom& random, Dtype dtype) {
   const Box target = round_box(canvas_box(random), dtype);
   Box pred = target;
-  for (double& component : pred) component += ulp(dtype, component) * static_cast<double>(random.integer(-4, 4));
+  for (double& component : pred)
+    component += ulp(dtype, component) * static_cast<double>(random.integer(-4, 4));
   return {pred, target};
 }
 
-// Edges on a grid of whole numbers that every storage type holds, times a power of two: shared edges and corners are exact.
+// Edges on a grid of whole numbers that every storage type holds, times a power of two: shared edges and
+// corners are exact.
 Pair touching(ItemRandom& random, Dtype) {
   Pair pair;
   for (std::size_t axis = 0; axis < 2; ++axis) {
@@ -183,7 +186,8 @@ struct Scenario {
 const std::vector<Scenario>& table() {
   static const std::vector<Scenario> scenarios = {
       {{"mixed", "one of all the following per box (the default)", false, false}, nullptr},
-      {{"typical", "COCO-like sizes (8 to 400) on a 640 canvas, predictions near their target, 1 in 10 unrelated"},
+      {{"typical",
+        "COCO-like sizes (8 to 400) on a 640 canvas, predictions near their target, 1 in 10 unrelated"},
        typical},
       {{"normalised", "typical divided by 640: coordinates in 0..1"}, normalised},
       {{"overlapping", "every pair overlaps, centres up to 0.45 of the summed sizes apart"}, overlapping},
@@ -225,7 +229,8 @@ std::span<const ScenarioInfo> ciou_scenarios() {
 
 CiouSampler::CiouSampler(std::string_view scenario) {
   while (index_ < table().size() && table()[index_].info.name != scenario) ++index_;
-  if (index_ == table().size()) throw Error(ErrorKind::internal, "unknown ciou scenario " + std::string(scenario));
+  if (index_ == table().size())
+    throw Error(ErrorKind::internal, "unknown ciou scenario " + std::string(scenario));
 }
 
 CiouSample CiouSampler::operator()(Dtype dtype, std::uint64_t seed, std::int64_t item) const {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Distributions of box pairs. Each is a documented function of (seed, box index); values are rounded to the storage type.
+// Distributions of box pairs. Each is a documented function of (seed, box index); values are rounded to the
+// storage type.
 #pragma once
 
 #include <array>
@@ -13,7 +14,7 @@
 namespace lossgrad {
 
 struct CiouSample {
-  std::array<double, 4> pred;    // cx, cy, w, h
+  std::array<double, 4> pred;  // cx, cy, w, h
   std::array<double, 4> target;
   double dy;
 };
