@@ -96,7 +96,8 @@ std::string read_file(const std::filesystem::path& path) {
 }
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
-  if (std::filesystem::is_directory(path)) fail(path, reason(EISDIR));
+  std::error_code unknown;  // what cannot be looked at fails below, with its reason
+  if (std::filesystem::is_directory(path, unknown)) fail(path, reason(EISDIR));
   std::string temporary = path.string() + ".XXXXXX";
   FileDescriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
   if (file.get() < 0) fail(path, "cannot be written: " + reason(errno));

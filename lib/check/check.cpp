@@ -52,6 +52,7 @@ class CaseRun {
     forward();
     if (wants(request_, Pass::backward)) backward();
     if (wants(request_, Pass::backward)) self_consistency();
+    report_progress(1);
     std::stable_sort(results_.begin(), results_.end(), [](const CheckResult& a, const CheckResult& b) {
       return std::make_pair(a.case_id.pass, position(a.check)) <
              std::make_pair(b.case_id.pass, position(b.check));

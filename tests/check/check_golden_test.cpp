@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reported cases of data/golden/ciou_reported.json through the built-in kernels, each in its own storage
+// type: what the kernels write is compared with the values computed elsewhere, and the check passes them.
+#include <cmath>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "check/case_kernels.hpp"
+#include "check/check_support.hpp"
+#include "check/kernel_run.hpp"
+#include "losses/golden_cases.hpp"
+
+namespace lossgrad {
+namespace {
+
+using check_support::host;
+using nlohmann::json;
+
+CheckRequest request_of(const json& entry) {
+  const Items items = golden::items_of(entry);
+  CheckRequest request = check_support::ciou_request(golden::dtype_of(entry), "yolo", items.count);
+  request.skip = {"repeatability", "self_consistency"};
+  request.inputs = items.values;
+  return request;
+}
+
+// Outputs of forward, then of backward with what forward saved.
+Items kernel_outputs(const CheckRequest& request, const Items& inputs) {
+  const CaseKernels kernels(request, host());
+  KernelRun run(request, host(), request.sizes, 1, 1);
+  for (const Pass pass : {Pass::forward, Pass::backward}) run.provide(kernels.main(pass).kernel);
+  run.write_values(inputs);
+  for (const Pass pass : {Pass::forward, Pass::backward}) {
+    const ReadyKernel& kernel = kernels.main(pass);
+    EXPECT_THAT(run.launch(*kernel.loaded, kernel.kernel).damage, ::testing::IsEmpty());
+  }
+  return run.read(0, inputs.count);
+}
+
+// `right` is exact for the inputs; the kernel may be off by the certified bound, and anywhere in the hull at
+// a kink. What the case's type cannot hold may be infinite.
+void expect_right(double got, double right, const ReferenceValues& reference, std::size_t e,
+                  const std::string& what) {
+  if (std::isnan(right)) {
+    EXPECT_TRUE(std::isnan(got)) << what << " is " << got;
+    return;
+  }
+  if ((reference.flags[e] & kOutOfRange) != 0 && !std::isfinite(got)) return;
+  const double bound = reference.bound[e];
+  if (std::isinf(bound)) return;
+  const double low = std::min(right, reference.low[e]), high = std::max(right, reference.high[e]);
+  EXPECT_GE(got, low - bound) << what << ", right " << right;
+  EXPECT_LE(got, high + bound) << what << ", right " << right;
+}
+
+TEST(CheckGolden, KernelsGiveTheReportedValues) {
+  int compared = 0;
+  for (const json& entry : golden::listed_cases()) {
+    const CheckRequest request = request_of(entry);
+    const Items inputs = golden::items_of(entry);
+    const Items outputs = kernel_outputs(request, inputs);
+    for (const Pass pass : {Pass::forward, Pass::backward}) {
+      Reference reference;
+      request.loss->evaluate({pass, request.dtype, "yolo"}, inputs, reference);
+      for (const auto& [output, values] : reference) {
+        const auto right = golden::flat(entry.at("expected").at(output));
+        const auto got = outputs.at(output);
+        ASSERT_EQ(got.size(), right.size());
+        for (std::size_t e = 0; e < right.size(); ++e) {
+          expect_right(got[e], right[e], values, e, entry.at("id").get<std::string>() + ' ' + output);
+          ++compared;
+        }
+      }
+    }
+  }
+  EXPECT_GT(compared, 150);
+}
+
+TEST(CheckGolden, EachTypeOccurs) {
+  std::map<Dtype, int> cases;
+  for (const json& entry : golden::listed_cases()) ++cases[golden::dtype_of(entry)];
+  EXPECT_GE(cases[Dtype::f16], 1);
+  EXPECT_GE(cases[Dtype::f32], 8);
+  EXPECT_GE(cases[Dtype::f64], 6);
+}
+
+// Few and special boxes may prove little; none is rejected.
+TEST(CheckGolden, TheCheckRejectsNoneOfThem) {
+  for (const json& entry : golden::listed_cases()) {
+    SCOPED_TRACE(entry.at("id").get<std::string>());
+    check_support::expect_none_failed(check_case(request_of(entry), host()));
+  }
+}
+
+TEST(CheckGolden, TheSameBoxesInEveryType) {
+  for (const json& entry : golden::listed_cases()) {
+    for (const Dtype dtype : kAllDtypes) {
+      SCOPED_TRACE(entry.at("id").get<std::string>() + ' ' + std::string(name(dtype)));
+      CheckRequest request = request_of(entry);
+      request.dtype = dtype;
+      request.skip.insert("guards");
+      check_support::expect_none_failed(check_case(request, host()));
+    }
+  }
+}
+
+// Whether some element of `wrong` lies outside what the check accepts by default.
+bool rejected(const std::vector<double>& wrong, const ReferenceValues& right) {
+  for (std::size_t e = 0; e < wrong.size(); ++e) {
+    const double slack = 2 * right.bound[e];
+    if (!(wrong[e] >= right.low[e] - slack && wrong[e] <= right.high[e] + slack)) return true;
+  }
+  return false;
+}
+
+// What typical wrong implementations return in these cases.
+TEST(CheckGolden, KnownWrongValuesAreRejected) {
+  int told_apart = 0;
+  for (const json& entry : golden::listed_cases()) {
+    const json faults = entry.value("known_wrong", json::object());
+    for (const Pass pass : {Pass::forward, Pass::backward}) {
+      Reference reference;
+      find_loss("ciou").evaluate({pass, golden::dtype_of(entry), "yolo"}, golden::items_of(entry), reference);
+      for (const auto& [fault, outputs] : faults.items()) {
+        for (const auto& [output, right] : reference) {
+          if (!outputs.contains(output)) continue;
+          EXPECT_TRUE(rejected(golden::flat(outputs.at(output)), right))
+              << entry.at("id") << ' ' << fault << ' ' << output;
+          ++told_apart;
+        }
+      }
+    }
+  }
+  EXPECT_GE(told_apart, 19);
+}
+
+}  // namespace
+}  // namespace lossgrad

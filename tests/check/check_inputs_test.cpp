@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// The check on inputs from files: real pairs, and inputs that prove little or are not finite.
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "check/check_support.hpp"
+#include "data/boxes.hpp"
+
+namespace lossgrad {
+namespace {
+
+using check_support::ciou_request;
+using check_support::expect_none_failed;
+using check_support::expect_passed;
+using check_support::find;
+using check_support::host;
+using ::testing::HasSubstr;
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+using Inputs = std::map<std::string, std::vector<double>>;
+
+Inputs generated(Dtype dtype, std::int64_t boxes, const std::string& scenario = "overlapping") {
+  Items items;
+  items.count = boxes;
+  find_loss("ciou").generate(scenario, dtype, 1, items);
+  return {{"pred", items.values["pred"]}, {"target", items.values["target"]}, {"dy", items.values["dy"]}};
+}
+
+CheckRequest file_request(Dtype dtype, const std::string& convention, std::int64_t boxes, Inputs inputs) {
+  CheckRequest request = ciou_request(dtype, convention, boxes);
+  request.inputs = std::move(inputs);
+  request.skip = {"repeatability"};
+  return request;
+}
+
+TEST(CheckInputs, GivenValuesAreCheckedLikeGeneratedOnes) {
+  for (const Dtype dtype : kAllDtypes) {
+    CheckRequest request = file_request(dtype, "yolo", 1000, generated(dtype, 1000));
+    request.files = {{"pred", "p.npy"}, {"target", "t.npy"}};
+    const auto from_files = check_case(request, host());
+    CheckRequest plain = ciou_request(dtype, "yolo", 1000, "overlapping");
+    plain.skip = request.skip;
+    const auto from_scenario = check_case(plain, host());
+    ASSERT_EQ(from_files.size(), from_scenario.size());
+    for (std::size_t i = 0; i < from_files.size(); ++i) {
+      EXPECT_EQ(from_files[i].case_id.scenario, "file");
+      EXPECT_EQ(from_files[i].case_id.files, request.files);
+      EXPECT_EQ(from_files[i].compared, from_scenario[i].compared);
+      EXPECT_EQ(name(from_files[i].verdict), name(from_scenario[i].verdict));
+      EXPECT_EQ(check_support::largest_usage(from_files[i]), check_support::largest_usage(from_scenario[i]));
+    }
+  }
+}
+
+TEST(CheckInputs, WithoutDyOneIsDrawn) {
+  Inputs inputs = generated(Dtype::f32, 500);
+  inputs.erase("dy");
+  for (const CheckResult& result : check_case(file_request(Dtype::f32, "yolo", 500, inputs), host())) {
+    if (result.verdict != Verdict::skipped) expect_passed(result);
+  }
+}
+
+TEST(CheckInputs, ForwardAloneNeedsNoDy) {
+  Inputs inputs = generated(Dtype::f32, 500);
+  inputs.erase("dy");
+  CheckRequest request = file_request(Dtype::f32, "yolo", 500, inputs);
+  request.passes = {Pass::forward};
+  const auto results = check_case(request, host());
+  EXPECT_EQ(results.size(), 3u);
+  expect_none_failed(results);
+}
+
+TEST(CheckInputs, FilesWithoutBoxes) {
+  const auto results =
+      check_case(file_request(Dtype::f32, "yolo", 0, {{"pred", {}}, {"target", {}}}), host());
+  EXPECT_EQ(results.size(), 9u);
+  expect_none_failed(results);
+  for (const CheckResult& result : results) {
+    if (result.check == "repeatability") continue;
+    EXPECT_EQ(name(result.verdict), "mistrusted") << check_support::label(result);
+    EXPECT_EQ(result.compared, 0);
+  }
+}
+
+TEST(CheckInputs, OneBoxFromAFile) {
+  for (const Dtype dtype : kAllDtypes) {
+    const auto results = check_case(file_request(dtype, "yolo", 1, generated(dtype, 1)), host());
+    expect_none_failed(results);
+    expect_passed(find(results, Pass::backward, "reference"));
+  }
+}
+
+// Puts one of `values` into one of `components` (0 to 3 of pred, 4 to 7 of target) of every fourth box, all
+// pairs in turn.
+Inputs with_some(Inputs inputs, const std::vector<double>& values,
+                 const std::vector<std::size_t>& components) {
+  const std::size_t boxes = inputs["dy"].size();
+  for (std::size_t i = 0; i < boxes; i += 4) {
+    const double value = values[i / 4 % values.size()];
+    const std::size_t component = components[i / 4 / values.size() % components.size()];
+    inputs[component < 4 ? "pred" : "target"][component % 4 * boxes + i] = value;
+  }
+  return inputs;
+}
+
+// Accepted, counted, and propagated as the reference says by every built-in kernel.
+void expect_propagated(const std::vector<double>& values, const std::vector<std::size_t>& components) {
+  constexpr std::int64_t kBoxes = 600;
+  for (const Dtype dtype : kAllDtypes) {
+    for (const NamedChoice& convention : find_loss("ciou").conventions()) {
+      SCOPED_TRACE(std::string(name(dtype)) + ' ' + convention.name);
+      const Inputs inputs = with_some(generated(dtype, kBoxes), values, components);
+      const auto results = check_case(file_request(dtype, convention.name, kBoxes, inputs), host());
+      for (const CheckResult& result : results) {
+        if (result.verdict != Verdict::skipped) expect_passed(result);
+      }
+      for (const Pass pass : {Pass::forward, Pass::backward}) {
+        EXPECT_EQ(find(results, pass, "reference").non_finite_items, kBoxes / 4);
+      }
+    }
+  }
+}
+
+TEST(CheckInputs, NanBoxesAreAcceptedPropagatedAndCounted) {
+  expect_propagated({kNan}, {0, 1, 2, 3, 4, 5, 6, 7});
+}
+
+TEST(CheckInputs, InfiniteCentresAreAcceptedPropagatedAndCounted) {
+  expect_propagated({kInf, -kInf}, {0, 1, 4, 5});
+}
+
+TEST(CheckInputs, InfiniteSizesAreAcceptedPropagatedAndCounted) {
+  expect_propagated({kInf, -kInf}, {2, 3, 6, 7});
+}
+
+TEST(CheckInputs, NonFiniteDyIsAcceptedAndCountedInBackward) {
+  for (const Dtype dtype : kAllDtypes) {
+    Inputs inputs = generated(dtype, 300);
+    inputs["dy"][3] = kNan;
+    inputs["dy"][100] = kInf;
+    inputs["dy"][299] = -kInf;
+    const auto results = check_case(file_request(dtype, "yolo", 300, inputs), host());
+    expect_none_failed(results);
+    EXPECT_EQ(find(results, Pass::forward, "reference").non_finite_items, 0);
+    EXPECT_EQ(find(results, Pass::backward, "reference").non_finite_items, 3);
+    expect_passed(find(results, Pass::backward, "reference"));
+  }
+}
+
+TEST(CheckInputs, EverythingNan) {
+  const std::vector<double> boxes(4 * 100, kNan);
+  const auto results =
+      check_case(file_request(Dtype::f32, "yolo", 100, {{"pred", boxes}, {"target", boxes}}), host());
+  expect_none_failed(results);
+  EXPECT_EQ(find(results, Pass::forward, "reference").non_finite_items, 100);
+  EXPECT_EQ(name(find(results, Pass::backward, "oracles").verdict), "mistrusted");
+}
+
+TEST(CheckInputs, ZeroDyProvesLittle) {
+  for (const Dtype dtype : kAllDtypes) {
+    Inputs inputs = generated(dtype, 400);
+    inputs["dy"].assign(400, 0.0);
+    const auto results = check_case(file_request(dtype, "yolo", 400, inputs), host());
+    expect_none_failed(results);
+    expect_passed(find(results, Pass::forward, "reference"));
+    for (const char* check : {"reference", "own_saved"}) {
+      const CheckResult& result = find(results, Pass::backward, check);
+      EXPECT_EQ(name(result.verdict), "mistrusted");
+      EXPECT_EQ(result.reason, "100 % of the gradients are zero");
+      EXPECT_EQ(result.compared, 1600);
+    }
+  }
+}
+
+TEST(CheckInputs, FewZerosInDyAreFine) {
+  Inputs inputs = generated(Dtype::f32, 400);
+  for (std::size_t i = 0; i < 400; i += 2) inputs["dy"][i] = 0;
+  const auto results = check_case(file_request(Dtype::f32, "yolo", 400, inputs), host());
+  expect_passed(find(results, Pass::backward, "reference"));
+}
+
+TEST(CheckInputs, IdenticalBoxesFromFilesProveLittle) {
+  for (const Dtype dtype : kAllDtypes) {
+    Inputs inputs = generated(dtype, 400);
+    inputs["pred"] = inputs["target"];
+    const auto results = check_case(file_request(dtype, "yolo", 400, inputs), host());
+    expect_none_failed(results);
+    const CheckResult& result = find(results, Pass::backward, "reference");
+    EXPECT_EQ(name(result.verdict), "mistrusted");
+    EXPECT_THAT(result.reason, HasSubstr(" % of the elements are kinks, unbounded or out of range"));
+    EXPECT_GE(result.kinks + result.unbounded + result.out_of_range, 1500) << "all but those whose dy is 0";
+  }
+}
+
+// The scenario's name must not excuse boxes that do not come from it.
+TEST(CheckInputs, IdenticalBoxesFromFilesProveLittleWhateverTheScenario) {
+  Inputs inputs = generated(Dtype::f32, 400);
+  inputs["pred"] = inputs["target"];
+  CheckRequest request = file_request(Dtype::f32, "yolo", 400, inputs);
+  request.scenario = "identical";
+  const auto results = check_case(request, host());
+  EXPECT_EQ(name(find(results, Pass::backward, "reference").verdict), "mistrusted");
+  EXPECT_EQ(name(find(results, Pass::backward, "oracles").verdict), "mistrusted");
+}
+
+TEST(CheckInputs, OneBoxRepeated) {
+  Inputs inputs = generated(Dtype::f32, 400);
+  for (auto& [argument, values] : inputs) {
+    for (std::size_t e = 0; e < values.size(); ++e) values[e] = values[e / 400 * 400];
+  }
+  expect_none_failed(check_case(file_request(Dtype::f32, "yolo", 400, inputs), host()));
+}
+
+// ---- real pairs
+// -----------------------------------------------------------------------------------------------------
+
+std::vector<double> component_major(const std::vector<std::array<double, 4>>& boxes) {
+  std::vector<double> values;
+  for (std::size_t c = 0; c < 4; ++c) {
+    for (const auto& box : boxes) values.push_back(box[c]);
+  }
+  return values;
+}
+
+CheckRequest pairs_request(const std::string& stem, BoxFormat format, Dtype dtype) {
+  const std::string folder = std::string(LOSSGRAD_SOURCE_DIR) + "/data/samples/pairs/";
+  const BoxList pred = read_boxes(folder + "pred_" + stem + ".npy", {format});
+  const BoxList target = read_boxes(folder + "target_" + stem + ".npy", {format});
+  const BoxPairs pairs = pair_boxes(pred, target, MatchRule::row);
+  return file_request(dtype, "yolo", static_cast<std::int64_t>(pairs.pred.size()),
+                      {{"pred", component_major(pairs.pred)}, {"target", component_major(pairs.target)}});
+}
+
+void expect_sound_pairs(const std::vector<CheckResult>& results) {
+  for (const CheckResult& result : results) {
+    if (result.verdict != Verdict::skipped) expect_passed(result);
+  }
+  EXPECT_GE(find(results, Pass::backward, "reference").kinks, 4 * 93) << "93 pairs are identical";
+  EXPECT_EQ(find(results, Pass::forward, "reference").compared, 4 * 651);
+}
+
+TEST(CheckPairs, FiveLayoutsOfF32GiveTheSameFigures) {
+  std::string first;
+  for (const char* stem : {"cxcywh_4xN_f32", "cxcywh_4xN_f32_bigendian", "cxcywh_4xN_f32_header_v3",
+                           "cxcywh_Nx4_f32", "cxcywh_Nx4_f32_fortran"}) {
+    const auto results = check_case(pairs_request(stem, BoxFormat::cxcywh, Dtype::f32), host());
+    expect_sound_pairs(results);
+    const std::string text = check_support::text_without_times(results);
+    if (first.empty()) first = text;
+    EXPECT_EQ(text, first) << stem;
+  }
+}
+
+TEST(CheckPairs, OtherPrecisions) {
+  expect_sound_pairs(
+      check_case(pairs_request("cxcywh_4xN_f64_header_v2", BoxFormat::cxcywh, Dtype::f64), host()));
+  expect_sound_pairs(check_case(pairs_request("xyxy_Nx4_f16", BoxFormat::xyxy, Dtype::f16), host()));
+  expect_sound_pairs(check_case(pairs_request("cxcywh_4xN_f32", BoxFormat::cxcywh, Dtype::bf16), host()));
+}
+
+}  // namespace
+}  // namespace lossgrad
