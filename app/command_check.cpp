@@ -71,6 +71,8 @@ class CheckRun {
     backend_ = open_backend(choose_backend(options_.backend), options_.device);
     run_.context = run_context(environment_);
     run_.context.tolerance_slack = options_.slack;
+    run_.context.tolerance_rtol = options_.rtol;
+    run_.context.tolerance_atol = options_.atol;
     run_.context.devices.push_back(device_context(backend_->device()));
     const InterruptHandler handler;
     try {

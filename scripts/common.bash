@@ -4,7 +4,7 @@
 
 root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 me=$(basename "$0")
-cuda_minimum=12040  # as CUDART_VERSION writes 12.4
+cuda_minimum=12080  # as CUDART_VERSION writes 12.8
 
 say() { printf '%s: %s\n' "$me" "$*" >&2; }
 # fail CODE MESSAGE: one line on standard error, and the end.
@@ -67,7 +67,7 @@ unlock() { exec {lock_handle}>&-; }
 # build_preset PRESET: configures and builds; on failure shows the end of the log and exits 70. Call it under lock.
 build_preset() {
   local preset=$1 folder=$root/build/$1 log=$root/build/$1.log cuda begin=$SECONDS
-  cuda=$(find_cuda) || fail 70 "no CUDA 12.4 or later: run scripts/setup"
+  cuda=$(find_cuda) || fail 70 "no CUDA 12.8 or later: run scripts/setup"
   # A build folder remembers where its checkout was: one that was moved or copied along is of no use.
   if [[ -f $folder/CMakeCache.txt ]] &&
     ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$folder/CMakeCache.txt"; then

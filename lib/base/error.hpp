@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults are exceptions of this one type, caught once in main. Verdicts about kernels are values, never
-// exceptions.
+// Faults are exceptions of this one type, caught in one place, where the program ends. Verdicts about kernels
+// are values, never exceptions.
 #pragma once
 
 #include <stdexcept>

@@ -4,12 +4,14 @@
 #include <cerrno>
 #include <cstdlib>
 #include <system_error>
+#include <vector>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.hpp"
+#include "base/suggest.hpp"
 
 namespace lossgrad {
 namespace {
@@ -18,21 +20,18 @@ namespace {
   throw Error(ErrorKind::data, path.string() + ": " + what);
 }
 
-std::string reason(int error_number) {
-  switch (error_number) {
-    case ENOENT:
-      return "no such file";
-    case EACCES:
-      return "permission denied";
-    case EISDIR:
-      return "is a directory, a file is expected";
-    case ENOTDIR:
-      return "a part of the path is not a folder";
-    case ENOSPC:
-      return "no space left on the disk";
-    default:
-      return std::system_category().message(error_number);
+constexpr std::size_t kMostNamesLookedAt = 1000;
+
+std::string nearest_file(const std::filesystem::path& path) {
+  std::error_code unreadable;
+  const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  std::vector<std::string> names;
+  for (auto entry = std::filesystem::directory_iterator(folder, unreadable);
+       !unreadable && entry != std::filesystem::directory_iterator() && names.size() < kMostNamesLookedAt;
+       entry.increment(unreadable)) {
+    names.push_back(entry->path().filename().string());
   }
+  return nearest_name(path.filename().string(), names);
 }
 
 class FileDescriptor {
@@ -77,19 +76,38 @@ std::optional<std::filesystem::path> absolute_from_environment(const char* varia
 
 }  // namespace
 
+std::string file_error_text(const std::filesystem::path& path, int error_number) {
+  switch (error_number) {
+    case ENOENT: {
+      const std::string nearest = nearest_file(path);
+      return "no such file" + (nearest.empty() ? "" : "; did you mean '" + nearest + "'?");
+    }
+    case EACCES:
+      return "permission denied";
+    case EISDIR:
+      return "is a directory, a file is expected";
+    case ENOTDIR:
+      return "a part of the path is not a folder";
+    case ENOSPC:
+      return "no space left on the disk";
+    default:
+      return std::system_category().message(error_number);
+  }
+}
+
 std::string read_file(const std::filesystem::path& path) {
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) fail(path, reason(errno));
+  if (file.get() < 0) fail(path, file_error_text(path, errno));
   struct stat status {};
-  if (::fstat(file.get(), &status) != 0) fail(path, reason(errno));
-  if (S_ISDIR(status.st_mode)) fail(path, reason(EISDIR));
+  if (::fstat(file.get(), &status) != 0) fail(path, file_error_text(path, errno));
+  if (S_ISDIR(status.st_mode)) fail(path, file_error_text(path, EISDIR));
   std::string content;
   content.reserve(static_cast<std::size_t>(status.st_size));
   std::string block(1 << 20, '\0');
   while (true) {
     const ssize_t count = ::read(file.get(), block.data(), block.size());
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail(path, reason(errno));
+    if (count < 0) fail(path, file_error_text(path, errno));
     if (count == 0) return content;
     content.append(block, 0, static_cast<std::size_t>(count));
   }
@@ -97,10 +115,10 @@ std::string read_file(const std::filesystem::path& path) {
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
   std::error_code unknown;  // what cannot be looked at fails below, with its reason
-  if (std::filesystem::is_directory(path, unknown)) fail(path, reason(EISDIR));
+  if (std::filesystem::is_directory(path, unknown)) fail(path, file_error_text(path, EISDIR));
   std::string temporary = path.string() + ".XXXXXX";
   FileDescriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (file.get() < 0) fail(path, "cannot be written: " + reason(errno));
+  if (file.get() < 0) fail(path, "cannot be written: " + file_error_text(path, errno));
   const mode_t mask = ::umask(0);
   ::umask(mask);
   const bool written = ::fchmod(file.get(), 0666 & ~mask) == 0 && write_all(file.get(), content) &&
@@ -109,7 +127,7 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
   if (!written) {
     const int error_number = errno;
     ::unlink(temporary.c_str());
-    fail(path, "cannot be written: " + reason(error_number));
+    fail(path, "cannot be written: " + file_error_text(path, error_number));
   }
 }
 

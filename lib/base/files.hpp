@@ -13,6 +13,10 @@ namespace lossgrad {
 // denied.
 std::string read_file(const std::filesystem::path& path);
 
+// What an error number of open, read or write means for `path`, in a few words; for a file that does not
+// exist with the nearest name in its folder: "no such file; did you mean 'boxes.npy'?"
+std::string file_error_text(const std::filesystem::path& path, int error_number);
+
 // Writes to a temporary file in the same folder, flushes it to disk and renames it over `path`: a reader sees
 // the old or the new content, never a part. Throws ErrorKind::data and removes the temporary when anything
 // fails.

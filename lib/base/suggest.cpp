@@ -25,16 +25,20 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return d[a.size()][b.size()];
 }
 
-std::string unknown_name_message(std::string_view kind, std::string_view given,
-                                 std::span<const std::string> known) {
-  std::string message = "unknown " + std::string(kind) + " '" + std::string(given) + "'";
+std::string nearest_name(std::string_view given, std::span<const std::string> known) {
   const auto nearest = std::min_element(known.begin(), known.end(), [&](const auto& a, const auto& b) {
     return edit_distance(given, a) < edit_distance(given, b);
   });
-  if (nearest != known.end() &&
-      edit_distance(given, *nearest) <= std::max<std::size_t>(2, nearest->size() / 3)) {
-    message += ": did you mean '" + *nearest + "'?";
-  }
+  const bool near_enough = nearest != known.end() &&
+                           edit_distance(given, *nearest) <= std::max<std::size_t>(2, nearest->size() / 3);
+  return near_enough ? *nearest : "";
+}
+
+std::string unknown_name_message(std::string_view kind, std::string_view given,
+                                 std::span<const std::string> known) {
+  std::string message = "unknown " + std::string(kind) + " '" + std::string(given) + "'";
+  const std::string nearest = nearest_name(given, known);
+  if (!nearest.empty()) message += ": did you mean '" + nearest + "'?";
   message += known.empty() ? "" : (message.back() == '?' ? " known: " : ": known: ");
   for (std::size_t i = 0; i < known.size(); ++i) message += (i == 0 ? "" : ", ") + known[i];
   return message;

@@ -13,6 +13,9 @@ namespace lossgrad {
 // ignored.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
+// The nearest of the names when it is near enough to be a slip; empty otherwise.
+std::string nearest_name(std::string_view given, std::span<const std::string> known);
+
 // "unknown scenario 'typcal': did you mean 'typical'? known: typical, touching, ..."
 std::string unknown_name_message(std::string_view kind, std::string_view given,
                                  std::span<const std::string> known);

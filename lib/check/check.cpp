@@ -61,10 +61,9 @@ class CaseRun {
   }
 
  private:
-  struct Findings {
-    std::vector<std::string> guards, small_guards, bits;
-    std::int64_t guards_compared = 0, bits_compared = 0;
-    double guards_seconds = 0, bits_seconds = 0;
+  // Of one pass: at the full size, at small sizes, about bits.
+  struct PassFindings {
+    Findings full, small, bits;
   };
 
   static std::size_t position(const std::string& check) {
@@ -78,7 +77,7 @@ class CaseRun {
   CheckResult* begin(Pass pass, const std::string& check) {
     CheckResult result;
     const ReadyKernel& kernel = kernels_.main(pass);
-    result.case_id = {request_.loss->name().data(),
+    result.case_id = {std::string(request_.loss->name()),
                       pass,
                       request_.convention,
                       request_.dtype,
@@ -124,25 +123,37 @@ class CaseRun {
   void self_consistency() {
     if (CheckResult* result = begin(Pass::backward, "self_consistency")) {
       const Stopwatch watch;
-      check_self_consistency(request_, backend_, kernels_, source_, *result);
+      check_self_consistency(context(), *result);
       result->seconds = watch.seconds();
     }
   }
 
   // Guards and repeatability at small sizes; the full size adds to their findings later.
   void small_checks(Pass pass) {
-    Findings& findings = findings_[pass];
-    const Stopwatch guards_watch;
+    PassFindings& findings = findings_[pass];
+    const CaseContext context = this->context();
     if (!skips(request_, "guards")) {
-      check_small_sizes(request_, backend_, kernels_.main(pass), source_, findings.small_guards,
-                        findings.guards_compared);
+      const Stopwatch watch;
+      findings.small = check_small_sizes(context, kernels_.main(pass));
+      findings.small.seconds = watch.seconds();
     }
-    findings.guards_seconds = guards_watch.seconds();
-    const Stopwatch repeat_watch;
     if (!skips(request_, "repeatability")) {
-      check_same_bits(request_, backend_, kernels_, pass, source_, findings.bits, findings.bits_compared);
+      const Stopwatch watch;
+      findings.bits = check_same_bits(context, pass);
+      findings.bits.seconds = watch.seconds();
     }
-    findings.bits_seconds = repeat_watch.seconds();
+  }
+
+  [[nodiscard]] CaseContext context() { return {request_, backend_, kernels_, source_}; }
+
+  // A launch at the full size; what it damaged goes to the guards of its pass.
+  LaunchFindings launch_full(const ReadyKernel& kernel, std::uint64_t salt) {
+    LaunchFindings launched = full_.launch(*kernel.loaded, kernel.kernel, salt);
+    auto& lines = findings_[kernel.kernel.pass()].full.lines;
+    for (const std::string& damage : launched.damage) {
+      if (std::find(lines.begin(), lines.end(), damage) == lines.end()) lines.push_back(damage);
+    }
+    return launched;
   }
 
   void forward() {
@@ -151,10 +162,10 @@ class CaseRun {
     if (wants(request_, Pass::backward)) full_.provide_upstream(kernels_.main(Pass::backward).kernel);
     full_.write_inputs(source_);
     if (!wants(request_, Pass::forward)) {
-      full_.launch(*kernel.loaded, kernel.kernel);
+      launch_full(kernel, 0);
       return;
     }
-    launch_twice(kernel, "reference");
+    launch_twice(kernel);
     finish(Pass::forward);
   }
 
@@ -167,44 +178,41 @@ class CaseRun {
     full_.provide(kernel.kernel);
     if (CheckResult* result = begin(Pass::backward, "own_saved")) {
       const Stopwatch watch;
-      full_.launch(*kernel.loaded, kernel.kernel);
+      launch_full(kernel, 0);
       judge(compare(kernel.kernel), *result);
       result->seconds = watch.seconds();
     }
     full_.write_reference_saved(kernel.kernel);
-    launch_twice(kernel, "reference");
+    launch_twice(kernel);
     finish(Pass::backward);
   }
 
   // Full size: compare with the reference, then once more with other sentinels: what differs was not written,
   // depends on the output's old content, or does not repeat.
-  void launch_twice(const ReadyKernel& kernel, const std::string& check) {
-    const Pass pass = kernel.kernel.pass();
-    Findings& findings = findings_[pass];
-    const LaunchFindings first = full_.launch(*kernel.loaded, kernel.kernel, 0);
-    findings.guards = first.damage;
+  void launch_twice(const ReadyKernel& kernel) {
+    launch_full(kernel, 0);
     const std::uint64_t bits = full_.output_hash(kernel.kernel);
-    if (CheckResult* result = begin(pass, check)) {
+    if (CheckResult* result = begin(kernel.kernel.pass(), "reference")) {
       const Stopwatch watch;
       judge(compare(kernel.kernel), *result);
       result->seconds = watch.seconds();
     }
-    const LaunchFindings second = full_.launch(*kernel.loaded, kernel.kernel, 1);
-    if (full_.output_hash(kernel.kernel) != bits)
-      explain_difference(kernel, bits, second.sentinels, findings);
+    const LaunchFindings second = launch_full(kernel, 1);
+    if (full_.output_hash(kernel.kernel) != bits) explain_difference(kernel, bits, second.sentinels);
   }
 
   // The second launch, with other sentinels in the outputs, gave other bits than the first. A third launch
   // like the first tells whether that is the sentinels' doing.
   void explain_difference(const ReadyKernel& kernel, std::uint64_t first_bits,
-                          const std::map<std::string, double>& second_sentinels, Findings& findings) {
-    const Items second = full_.read(0, full_.item_count());
-    full_.launch(*kernel.loaded, kernel.kernel, 0);
+                          const std::map<std::string, double>& second_sentinels) {
+    PassFindings& findings = findings_[kernel.kernel.pass()];
+    const StoredOutputs second = full_.stored_outputs(kernel.kernel);
+    launch_full(kernel, 0);
     if (full_.output_hash(kernel.kernel) != first_bits) {
-      findings.bits.emplace_back("two launches on the same inputs gave different bits");
-      return;
+      findings.bits.lines.emplace_back("two launches on the same inputs gave different bits");
+    } else {
+      findings.full.lines.push_back(full_.trace_of_sentinels(kernel.kernel, second, second_sentinels));
     }
-    findings.guards.push_back(full_.trace_of_sentinels(kernel.kernel, second, second_sentinels));
   }
 
   void judge(const Comparison& comparison, CheckResult& result) {
@@ -216,7 +224,7 @@ class CaseRun {
       result.reason = comparison.failure_reason(request_.loss->item_name());
     } else if (comparison.compared() == 0) {
       result.verdict = Verdict::mistrusted;
-      result.reason = seen == 0 ? "nothing was checked: there are no " + request_.loss->item_name() + "es"
+      result.reason = seen == 0 ? "nothing was checked: " + request_.loss->item_size() + " = 0"
                                 : "nothing was compared: no element has a finite bound";
     } else if (!made_of_kinks(request_) &&
                static_cast<double>(comparison.undecided()) > kTooManyUndecided * static_cast<double>(seen)) {
@@ -232,28 +240,27 @@ class CaseRun {
   }
 
   void finish(Pass pass) {
-    Findings& findings = findings_[pass];
+    PassFindings& findings = findings_[pass];
     if (CheckResult* result = begin(pass, "guards")) {
       // What happened at the full size says most; the same fault shows again at small sizes.
-      findings.guards.insert(findings.guards.end(), findings.small_guards.begin(),
-                             findings.small_guards.end());
-      conclude(*result, findings.guards, findings.guards_compared, findings.guards_seconds);
+      Findings& all = findings.full;
+      all.lines.insert(all.lines.end(), findings.small.lines.begin(), findings.small.lines.end());
+      all.compared = findings.small.compared;
+      all.seconds = findings.small.seconds;
+      judge_findings(all, *result);
     }
-    if (CheckResult* result = begin(pass, "repeatability")) {
-      conclude(*result, findings.bits, findings.bits_compared, findings.bits_seconds);
-    }
+    if (CheckResult* result = begin(pass, "repeatability")) judge_findings(findings.bits, *result);
   }
 
-  static void conclude(CheckResult& result, const std::vector<std::string>& findings, std::int64_t compared,
-                       double seconds) {
-    result.compared = compared;
-    result.seconds = seconds;
-    if (!findings.empty()) {
+  static void judge_findings(const Findings& findings, CheckResult& result) {
+    result.compared = findings.compared;
+    result.seconds = findings.seconds;
+    if (!findings.lines.empty()) {
       result.verdict = Verdict::failed;
-      result.reason = findings.front();
-      if (findings.size() > 1)
-        result.reason += " (and " + std::to_string(findings.size() - 1) + " more findings)";
-    } else if (compared == 0) {
+      result.reason = findings.lines.front();
+      if (const std::size_t more = findings.lines.size() - 1; more > 0)
+        result.reason += " (and " + std::to_string(more) + (more == 1 ? " more finding)" : " more findings)");
+    } else if (findings.compared == 0) {
       result.verdict = Verdict::mistrusted;
       result.reason = "nothing was checked";
     }
@@ -265,7 +272,7 @@ class CaseRun {
   InputSource source_;
   CaseKernels kernels_;
   KernelRun full_;
-  std::map<Pass, Findings> findings_;
+  std::map<Pass, PassFindings> findings_;
   std::vector<CheckResult> results_;
 };
 
@@ -280,7 +287,8 @@ const std::vector<CheckName>& check_names() {
       {"self_consistency", "the f64 backward agrees with finite differences of the f64 forward"},
       {"guards",
        "every element written, nothing else touched, ragged sizes, misaligned bases, fresh results"},
-      {"repeatability", "same bits on a second run, for every block size and (host) every thread order"},
+      {"repeatability",
+       "same bits on a second run, for every block size and (host) in other orders of threads"},
   };
   return names;
 }

@@ -39,6 +39,7 @@ struct CheckRequest {
   std::string convention;
   Dtype dtype = Dtype::f32;
   Sizes sizes;
+  std::map<std::string, double> parameters;  // values of the loss's scalar parameters (margin)
   std::string scenario;
   std::uint64_t seed = 1;
   int block = 256;

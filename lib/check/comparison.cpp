@@ -24,8 +24,8 @@ Distribution distribution(const LogHistogram& histogram) {
   return {histogram.max(), histogram.quantile(0.999), histogram.quantile(0.99), histogram.quantile(0.5)};
 }
 
-// Failures first, then larger usage, then lower position: a total order, so that merging does not depend on
-// threads.
+// Larger usage first (failures have the largest), then lower position: a total order, so that merging does
+// not depend on threads.
 bool worse(const WorstElement& a, const WorstElement& b) {
   if (a.bound_usage != b.bound_usage) return a.bound_usage > b.bound_usage;
   if (a.item != b.item) return a.item < b.item;
@@ -41,12 +41,12 @@ std::string number(double value, const char* format = "%.9g") {
 
 }  // namespace
 
-bool Comparison::within(double error, double expected, double bound) const {
-  if (tolerance_.rtol && tolerance_.atol) {
-    return error <= *tolerance_.atol + *tolerance_.rtol * std::abs(expected);
-  }
-  return error <= tolerance_.slack * bound;
+double Comparison::bound_at(double expected, double certified) const {
+  if (tolerance_.rtol && tolerance_.atol) return *tolerance_.atol + *tolerance_.rtol * std::abs(expected);
+  return certified;
 }
+
+bool Comparison::replaces_bound() const { return tolerance_.rtol && tolerance_.atol; }
 
 void Comparison::keep(const WorstElement& element) {
   if (worst_.size() == kWorstKept && !worse(element, worst_.back())) return;
@@ -76,7 +76,7 @@ bool Comparison::decide_non_finite(const WorstElement& element, const ExpectedEl
     return true;
   }
   if ((expected.flags & kOutOfRange) != 0 && !std::isfinite(got)) return true;  // counted by the caller
-  if (expected.bound == kInfinity) {
+  if (expected.bound == kInfinity && !replaces_bound()) {
     ++unbounded_;
     return true;
   }
@@ -113,7 +113,8 @@ void Comparison::add(const std::string& output, std::int64_t item, std::int64_t 
   element.rel_error = usage_of(element.abs_error, std::abs(nearest));
   element.ulp_error = element.abs_error / ulp(dtype_, nearest);
   const bool significant = std::abs(nearest) > expected.bound;
-  element.bound_usage = usage_of(element.abs_error, expected.bound);
+  element.bound = bound_at(nearest, expected.bound);
+  element.bound_usage = usage_of(element.abs_error, element.bound);
   usage_.add(element.bound_usage);
   if (std::isfinite(expected.sharp_bound)) {
     sharp_usage_.add(usage_of(distance(got, expected.sharp_low, expected.sharp_high), expected.sharp_bound));
@@ -123,7 +124,7 @@ void Comparison::add(const std::string& output, std::int64_t item, std::int64_t 
     rel_.add(element.rel_error);
     ulp_.add(element.ulp_error);
   }
-  if (!within(element.abs_error, nearest, expected.bound)) {
+  if (element.bound_usage > (replaces_bound() ? 1 : tolerance_.slack)) {
     fail(element, kink ? "outside the hull of the undecided branches" : "");
   } else if (worst_.size() < kWorstKept || element.bound_usage >= worst_.back().bound_usage) {
     keep(element);

@@ -49,14 +49,15 @@ class Comparison {
 
   // Figures and worst elements into a result; the verdict is the caller's.
   void fill(CheckResult& result) const;
-  // "3 of 4,096 elements beyond the bound; first d_pred[2] of box 17: got 0.5, expected 0.25 (bound
-  // usage 1.2e+04)"
+  // "3 of 4096 elements are wrong; worst: d_pred[2] of box 17 is 0.5, expected 0.25, 1.2e+04 times its bound"
   [[nodiscard]] std::string failure_reason(const std::string& item_name) const;
 
  private:
   void fail(WorstElement element, const std::string& note);
   void keep(const WorstElement& element);
-  [[nodiscard]] bool within(double error, double expected, double bound) const;
+  // The bound in force: the certified one, or rtol and atol where they replace it (usage 1 is their limit).
+  [[nodiscard]] double bound_at(double expected, double certified) const;
+  [[nodiscard]] bool replaces_bound() const;
   // Values that are not finite on either side. True when it decided the element.
   bool decide_non_finite(const WorstElement& element, const ExpectedElement& expected, ItemState state);
 

@@ -12,14 +12,15 @@ constexpr double kInformative = 1e-3;
 
 }  // namespace
 
-bool agree(double got, double expected, double allowed) { return std::abs(got - expected) <= allowed; }
+bool agree(const GradientPair& pair) { return std::abs(pair.got - pair.expected) <= pair.allowed; }
 
 bool informative(const DerivativeEstimate& estimate, double gradient) {
   return estimate.error <= kInformative * std::max(std::abs(estimate.value), std::abs(gradient));
 }
 
-void note(Disagreement& found, const Sample& sample, const Sample::Component& component, double got,
-          double expected, double allowed, const std::string& what) {
+void note_disagreement(Disagreement& found, const Sample& sample, const Sample::Component& component,
+                       const GradientPair& pair, const std::string& what) {
+  const auto [got, expected, allowed] = pair;
   ++found.count;
   if (found.doubtful.empty() || found.doubtful.back().index != sample.index) {
     found.doubtful.push_back(sample);
@@ -44,8 +45,13 @@ void note(Disagreement& found, const Sample& sample, const Sample::Component& co
   for (const auto& [name, values] : sample.item.values) found.worst.inputs.emplace_back(name, values);
 }
 
-void conclude(CheckResult& result, const Disagreement& found, std::size_t samples, bool kinks_are_the_point,
-              const std::string& failed_text) {
+void conclude_differences(CheckResult& result, const Disagreement& found, std::size_t samples,
+                          bool kinks_are_the_point, const std::string& failed_text) {
+  if (!found.damage.empty()) {
+    result.verdict = Verdict::failed;
+    result.reason = found.damage;
+    return;
+  }
   if (found.count > 0) {
     result.verdict = Verdict::failed;
     result.reason =

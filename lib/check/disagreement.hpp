@@ -22,20 +22,25 @@ struct Disagreement {
   std::int64_t count = 0;
   WorstElement worst;
   double worst_ratio = 0;
+  std::string damage;            // what a launch damaged; empty: nothing
   std::vector<Sample> doubtful;  // the samples with only the components that disagreed, with smaller steps
 };
 
-bool agree(double got, double expected, double allowed);
+// A gradient, what it should be, and how far they may be apart.
+struct GradientPair {
+  double got, expected, allowed;
+};
+bool agree(const GradientPair& pair);
 
 // Whether a difference says something about a gradient: its error is below a thousandth of the larger of the
 // two.
 bool informative(const DerivativeEstimate& estimate, double gradient);
 
-void note(Disagreement& found, const Sample& sample, const Sample::Component& component, double got,
-          double expected, double allowed, const std::string& what);
+void note_disagreement(Disagreement& found, const Sample& sample, const Sample::Component& component,
+                       const GradientPair& pair, const std::string& what);
 
 // Verdict and reason from what was found. `failed_text` continues "3 of 812 ".
-void conclude(CheckResult& result, const Disagreement& found, std::size_t samples, bool kinks_are_the_point,
-              const std::string& failed_text);
+void conclude_differences(CheckResult& result, const Disagreement& found, std::size_t samples,
+                          bool kinks_are_the_point, const std::string& failed_text);
 
 }  // namespace lossgrad

@@ -3,8 +3,7 @@
 // against its own forward.
 #pragma once
 
-#include "check/case_kernels.hpp"
-#include "check/input_source.hpp"
+#include "check/case_context.hpp"
 #include "results/results.hpp"
 
 namespace lossgrad {
@@ -16,7 +15,6 @@ void check_oracles(const CheckRequest& request, const InputSource& source, Check
 
 // The f64 backward kernel against Ridders' differences of the f64 forward kernel's own values on samples of
 // the case.
-void check_self_consistency(const CheckRequest& request, Backend& backend, const CaseKernels& kernels,
-                            const InputSource& source, CheckResult& result);
+void check_self_consistency(const CaseContext& context, CheckResult& result);
 
 }  // namespace lossgrad

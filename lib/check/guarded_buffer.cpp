@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kZoneBytes = 16384;                  // a whole block of 1024 f64 elements, twice
 constexpr std::size_t kPieceBytes = std::size_t{4} << 20;  // for hashing without a copy of the whole buffer
 
-// A finite number that no loss or gradient is likely to be: 24 bits of a hash decide sign, exponent and
+// A finite number that no loss or gradient is likely to be: 14 bits of a hash decide sign, exponent and
 // significand.
 double unlikely_number(Dtype dtype, std::uint64_t salt) {
   const std::uint64_t hash = hash_bytes(std::as_bytes(std::span(&salt, 1)), 0x6c6f7373);

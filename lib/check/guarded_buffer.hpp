@@ -46,7 +46,8 @@ class GuardedBuffer {
   double fill_with_sentinel(std::uint64_t salt);
 
   [[nodiscard]] std::uint64_t content_hash() const;
-  // What was damaged: "written 3 elements after the end of d_pred"; nothing when both zones are intact.
+  // What was damaged: "written at element 1027 of d_pred, which has 1024"; nothing when both zones are
+  // intact.
   [[nodiscard]] std::optional<std::string> canary_damage() const;
 
  private:

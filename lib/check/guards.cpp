@@ -2,13 +2,13 @@
 #include "check/guards.hpp"
 
 #include <algorithm>
-#include <array>
-#include <set>
+
+#include "check/kernel_run.hpp"
 
 namespace lossgrad {
 namespace {
 
-constexpr int kScheduleSeeds = 8;  // two of every kind of order that the host backend has
+constexpr int kScheduleSeeds = 8;  // two of every kind of order that the host backend knows
 
 Sizes with_items(const CheckRequest& request, std::int64_t items) {
   Sizes sizes = request.sizes;
@@ -23,78 +23,78 @@ std::string where(const CheckRequest& request, std::int64_t items, std::int64_t 
 }
 
 // One guarded launch at a small size, on inputs of `variant`; the run keeps its buffers for the next one.
-void launch_and_compare(const CheckRequest& request, KernelRun& run, const ReadyKernel& kernel,
-                        const InputSource& source, int variant, const std::string& place,
-                        std::vector<std::string>& findings, std::int64_t& compared) {
-  run.write_inputs(source, variant);
+void launch_and_compare(const CaseContext& context, KernelRun& run, const ReadyKernel& kernel, int variant,
+                        const std::string& place, Findings& findings) {
+  run.write_inputs(context.source, variant);
   if (kernel.kernel.pass() == Pass::backward) run.write_reference_saved(kernel.kernel);
   const LaunchFindings launched =
       run.launch(*kernel.loaded, kernel.kernel, static_cast<std::uint64_t>(variant));
-  for (const std::string& damage : launched.damage) findings.push_back(place + ": " + damage);
+  for (const std::string& damage : launched.damage) findings.lines.push_back(place + ": " + damage);
   const Comparison comparison = run.compare(kernel.kernel);
-  compared += comparison.compared();
+  findings.compared += comparison.compared();
   if (!comparison.failed()) return;
-  if (const auto unwritten = run.first_unwritten(kernel.kernel, launched.sentinels)) {
-    findings.push_back(place + ": " + *unwritten);
-  } else {
-    findings.push_back(place + ": " + comparison.failure_reason(request.loss->item_name()));
-  }
+  const auto unwritten = run.first_unwritten(kernel.kernel, launched.sentinels);
+  findings.lines.push_back(place + ": " +
+                           unwritten.value_or(comparison.failure_reason(context.request.loss->item_name())));
 }
 
-std::uint64_t bits_of(KernelRun& run, const ReadyKernel& kernel, const LaunchOptions& options = {}) {
-  run.launch(*kernel.loaded, kernel.kernel, 0, options);
+std::uint64_t bits_of(KernelRun& run, const ReadyKernel& kernel, Findings& findings,
+                      const LaunchOptions& options = {}) {
+  const LaunchFindings launched = run.launch(*kernel.loaded, kernel.kernel, 0, options);
+  findings.lines.insert(findings.lines.end(), launched.damage.begin(), launched.damage.end());
+  findings.compared += run.item_count();
   return run.output_hash(kernel.kernel);
 }
 
 }  // namespace
 
-void check_small_sizes(const CheckRequest& request, Backend& backend, const ReadyKernel& kernel,
-                       const InputSource& source, std::vector<std::string>& findings,
-                       std::int64_t& compared) {
-  const std::int64_t block = request.block;
+Findings check_small_sizes(const CaseContext& context, const ReadyKernel& kernel) {
+  const CheckRequest& request = context.request;
+  const std::int64_t block = kernel.kernel.parts().launch.items_per_block;
+  Findings findings;
   for (const std::int64_t items :
        {std::int64_t{0}, std::int64_t{1}, block - 1, block, block + 1, 2 * block, 2 * block + 3}) {
-    if (items > 0 && source.empty()) continue;
+    if (items > 0 && context.source.empty()) continue;
     for (const std::int64_t misalignment : {0, 1}) {
-      KernelRun run(request, backend, with_items(request, items), misalignment,
+      KernelRun run(request, context.backend, with_items(request, items), misalignment,
                     request.seed + static_cast<std::uint64_t>(items));
       run.provide(kernel.kernel);
-      launch_and_compare(request, run, kernel, source, 0, where(request, items, misalignment), findings,
-                         compared);
+      launch_and_compare(context, run, kernel, 0, where(request, items, misalignment), findings);
       if (items != block + 1 || misalignment != 0) continue;
-      launch_and_compare(request, run, kernel, source, 1, "second launch on other inputs", findings,
-                         compared);
+      launch_and_compare(context, run, kernel, 1, "second launch on other inputs", findings);
     }
   }
+  return findings;
 }
 
-void check_same_bits(const CheckRequest& request, Backend& backend, const CaseKernels& kernels, Pass pass,
-                     const InputSource& source, std::vector<std::string>& findings, std::int64_t& compared) {
-  const std::int64_t largest_block = 1024;
+Findings check_same_bits(const CaseContext& context, Pass pass) {
+  const CheckRequest& request = context.request;
+  const auto blocks = request.loss->repeatability_blocks();
+  const std::int64_t largest = *std::max_element(blocks.begin(), blocks.end());
   const std::int64_t items =
-      std::min(request.sizes.at(request.loss->item_size()), 8 * largest_block + request.block / 2 + 1);
-  if (items == 0) return;
-  const ReadyKernel& main = kernels.main(pass);
-  KernelRun run(request, backend, with_items(request, items), 0, request.seed);
+      std::min(request.sizes.at(request.loss->item_size()), 8 * largest + largest / 8 + 1);
+  Findings findings;
+  if (items == 0) return findings;
+  const ReadyKernel& main = context.kernels.main(pass);
+  KernelRun run(request, context.backend, with_items(request, items), 0, request.seed);
   run.provide(main.kernel);
-  run.write_inputs(source);
+  run.write_inputs(context.source);
   if (pass == Pass::backward) run.write_reference_saved(main.kernel);
-  const std::uint64_t bits = bits_of(run, main);
-  for (const int block : request.loss->repeatability_blocks()) {
-    const ReadyKernel* other = kernels.find(pass, request.dtype, block);
+  const std::uint64_t bits = bits_of(run, main, findings);
+  for (const int block : blocks) {
+    const ReadyKernel* other = context.kernels.find(pass, request.dtype, block);
     if (other == nullptr || block == request.block) continue;
-    if (bits_of(run, *other) != bits)
-      findings.push_back("other bits with a block of " + std::to_string(block));
-    compared += items;
+    if (bits_of(run, *other, findings) != bits)
+      findings.lines.push_back("other bits with a block of " + std::to_string(block));
   }
-  if (backend.name() != "host") return;
+  if (!context.backend.orders_threads()) return findings;
   for (int seed = 0; seed < kScheduleSeeds; ++seed) {
-    const LaunchOptions options{static_cast<std::uint64_t>(seed)};
-    compared += items;
-    if (bits_of(run, main, options) == bits) continue;
-    findings.push_back("the result depends on the order of threads (schedule " + std::to_string(seed) + ")");
-    return;
+    if (bits_of(run, main, findings, {static_cast<std::uint64_t>(seed)}) == bits) continue;
+    findings.lines.push_back("the result depends on the order of threads (schedule " + std::to_string(seed) +
+                             ")");
+    break;
   }
+  return findings;
 }
 
 }  // namespace lossgrad

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include <tbb/blocked_range.h>
 #include <tbb/enumerable_thread_specific.h>
@@ -88,9 +89,9 @@ namespace {
 // elements.
 template <class Visit>
 void for_each_chunk(std::int64_t items, std::int64_t elements_per_item, Visit visit) {
-  const std::int64_t per_chunk =
-      std::max<std::int64_t>(1, kChunkElements / std::max<std::int64_t>(1, elements_per_item) / kBlockItems) *
-      kBlockItems;
+  std::int64_t per_chunk = kChunkElements / std::max<std::int64_t>(1, elements_per_item);
+  if (per_chunk > kBlockItems) per_chunk -= per_chunk % kBlockItems;
+  per_chunk = std::max<std::int64_t>(1, per_chunk);
   for (std::int64_t first = 0; first < items; first += per_chunk)
     visit(first, std::min(per_chunk, items - first));
 }
@@ -116,7 +117,7 @@ void KernelRun::write_values(const Items& items) {
 }
 
 void KernelRun::write_inputs(const InputSource& source, int variant) {
-  for_each_chunk(item_count_, 16, [&](std::int64_t first, std::int64_t count) {
+  for_each_chunk(item_count_, elements_per_item(), [&](std::int64_t first, std::int64_t count) {
     std::vector<Items> blocks(static_cast<std::size_t>((count + kBlockItems - 1) / kBlockItems));
     parallel_blocks(count, [&](std::int64_t at, std::int64_t length) {
       blocks[static_cast<std::size_t>(at / kBlockItems)] = source.read(first + at, length, variant);
@@ -174,8 +175,12 @@ LaunchFindings KernelRun::launch(LoadedKernel& loaded, const Kernel& kernel, std
   LaunchFindings findings;
   std::vector<LaunchArgument> values;
   for (const Argument& argument : kernel.arguments()) {
-    if (!argument.is_array()) {
+    if (argument.role == ArgumentRole::size) {
       values.emplace_back(static_cast<std::int32_t>(sizes_.at(argument.name)));
+      continue;
+    }
+    if (argument.role == ArgumentRole::parameter) {
+      values.emplace_back(static_cast<float>(request_.parameters.at(argument.name)));
       continue;
     }
     GuardedBuffer& buffer = at(argument.name);
@@ -288,14 +293,26 @@ std::optional<std::string> KernelRun::first_unwritten(const Kernel& kernel,
   return found;
 }
 
-std::string KernelRun::trace_of_sentinels(const Kernel& kernel, const Items& other,
+StoredOutputs KernelRun::stored_outputs(const Kernel& kernel) const {
+  StoredOutputs outputs;
+  for (const Argument& argument : kernel.arguments()) {
+    if (argument.is_array() && is_written(argument, kernel.pass()))
+      outputs[argument.name] = buffers_.at(argument.name)->read_items(0, item_count_);
+  }
+  return outputs;
+}
+
+std::string KernelRun::trace_of_sentinels(const Kernel& kernel, const StoredOutputs& other,
                                           const std::map<std::string, double>& other_sentinels) const {
-  const Items now = read(0, item_count_);
-  for (const auto& [name, sentinel] : other_sentinels) {
-    const auto mine = now.at(name), others = other.at(name);
-    for (std::size_t e = 0; e < mine.size(); ++e) {
-      const bool same = mine[e] == others[e] || (std::isnan(mine[e]) && std::isnan(others[e]));
-      if (!same && others[e] != sentinel)
+  const std::size_t element = size_in_bytes(request_.dtype);
+  const StoredOutputs mine = stored_outputs(kernel);
+  for (const auto& [name, bytes] : mine) {
+    std::vector<std::byte> sentinel(element);
+    encode(request_.dtype, std::span(&other_sentinels.at(name), 1), sentinel);
+    const std::vector<std::byte>& others = other.at(name);
+    for (std::size_t at = 0; at < bytes.size(); at += element) {
+      const bool same = std::memcmp(bytes.data() + at, others.data() + at, element) == 0;
+      if (!same && std::memcmp(others.data() + at, sentinel.data(), element) != 0)
         return "the result depends on what the output held before the launch";
     }
   }

@@ -22,6 +22,9 @@ struct LaunchFindings {
   std::map<std::string, double> sentinels;  // what each output was filled with
 };
 
+// Bytes of every argument that a kernel wrote.
+using StoredOutputs = std::map<std::string, std::vector<std::byte>>;
+
 class KernelRun {
  public:
   // `misalignment`: elements by which every buffer begins after an aligned address. `salt` varies sentinels
@@ -63,9 +66,10 @@ class KernelRun {
   [[nodiscard]] std::optional<std::string> first_unwritten(
       const Kernel& kernel, const std::map<std::string, double>& sentinels) const;
 
+  [[nodiscard]] StoredOutputs stored_outputs(const Kernel& kernel) const;
   // Outputs differ from those of `other`, a launch that began with other sentinels: "d_pred of box 3 is not
   // written", or that results depend on what the output held before.
-  [[nodiscard]] std::string trace_of_sentinels(const Kernel& kernel, const Items& other,
+  [[nodiscard]] std::string trace_of_sentinels(const Kernel& kernel, const StoredOutputs& other,
                                                const std::map<std::string, double>& other_sentinels) const;
 
   // Inputs of one item as the kernel saw them, for reports.

@@ -24,7 +24,7 @@ bool differences_agree(const CheckRequest& request, const Sample& sample, const 
   const double closed = sample.oracles.closed[component.index];
   const auto difference = difference_of_value(request, sample, component);
   return !informative(difference, closed) ||
-         agree(difference.value, closed, own_error + kEstimateSafety * difference.error);
+         agree({closed, difference.value, own_error + kEstimateSafety * difference.error});
 }
 
 }  // namespace
@@ -39,21 +39,23 @@ void check_oracles(const CheckRequest& request, const InputSource& source, Check
       const double own_error = 4 * sample.oracles.closed_error[c] + std::numeric_limits<double>::min();
       if (!std::isfinite(own_error)) continue;
       ++result.compared;
-      if (!agree(sample.oracles.automatic[c], closed, own_error)) {
-        note(found, sample, component, closed, sample.oracles.automatic[c], own_error,
-             "automatic differentiation differs");
+      const GradientPair pair{closed, sample.oracles.automatic[c], own_error};
+      if (!agree(pair)) {
+        note_disagreement(found, sample, component, pair, "automatic differentiation differs");
         continue;
       }
       if (differences_agree(request, sample, component, own_error)) continue;
       const Sample::Component closer{c, kSecondLook * component.first_step};
       if (differences_agree(request, sample, closer, own_error)) continue;
       const auto difference = difference_of_value(request, sample, closer);
-      note(found, sample, component, closed, difference.value, own_error + kEstimateSafety * difference.error,
-           "finite differences differ");
+      note_disagreement(found, sample, component,
+                        {closed, difference.value, own_error + kEstimateSafety * difference.error},
+                        "finite differences differ");
     }
   }
-  conclude(result, found, samples.size(), made_of_kinks(request),
-           "gradients of lossgrad's own oracles disagree: this is a defect of lossgrad, not of the kernel");
+  conclude_differences(
+      result, found, samples.size(), made_of_kinks(request),
+      "gradients of lossgrad's own oracles disagree: this is a defect of lossgrad, not of the kernel");
 }
 
 }  // namespace lossgrad

@@ -123,6 +123,11 @@ std::string name_with_role(const Kernel& kernel, ArgumentRole role) {
   throw Error(ErrorKind::internal, kernel.id() + " has no argument of the role " + std::string(name(role)));
 }
 
+struct Looked {
+  Disagreement found;
+  std::int64_t compared = 0;
+};
+
 // What the f64 kernels gave at the plan's points.
 struct WideRun {
   const KernelRun& run;
@@ -131,37 +136,45 @@ struct WideRun {
   Items all;
 };
 
-// One component of one sample: the kernel's gradient against the differences of its own forward values.
-void compare_component(const CheckRequest& request, const Sample& sample, const Sample::Component& component,
-                       std::size_t base, const DerivativeEstimate& difference, const WideRun& wide,
-                       const Reference& gradients, Disagreement& found, CheckResult& result) {
+// One sample: each gradient component of the kernel against the differences of its own forward values.
+struct SampleView {
+  const Sample& sample;
+  std::size_t base;  // item of the base point
+  double dy;
+  Reference gradients;  // the reference at the base point
+  double value_error;   // bound of one forward value
+};
+
+void compare_component(const CheckRequest& request, const SampleView& view,
+                       const Sample::Component& component, const DerivativeEstimate& difference,
+                       const WideRun& wide, Looked& looked) {
   const auto items = static_cast<std::size_t>(wide.run.item_count());
-  const auto place = gradient_element(wide.run, wide.backward, component.index, base, items);
-  const ReferenceValues& right = gradients.at(place.output);
+  const auto place = gradient_element(wide.run, wide.backward, component.index, view.base, items);
+  const ReferenceValues& right = view.gradients.at(place.output);
   const std::size_t e = gradient_element(wide.run, wide.backward, component.index, 0, 1).element;
-  const double dy = wide.all.at(name_with_role(wide.backward, ArgumentRole::upstream))[base];
   const double allowed = request.tolerance.slack * (right.bound[e] + right.high[e] - right.low[e]) +
-                         kEstimateSafety * difference.error * std::abs(dy);
-  if (!informative(difference, sample.oracles.closed[component.index]) || !std::isfinite(allowed)) return;
-  ++result.compared;
-  const double got = wide.all.at(place.output)[place.element], expected = dy * difference.value;
-  if (!agree(got, expected, allowed)) {
-    note(found, sample, component, got, expected, allowed, "forward differences differ");
-  }
+                         kEstimateSafety * difference.error * std::abs(view.dy);
+  if (!informative(difference, view.sample.oracles.closed[component.index]) || !std::isfinite(allowed))
+    return;
+  ++looked.compared;
+  const GradientPair pair{wide.all.at(place.output)[place.element], view.dy * difference.value, allowed};
+  if (!agree(pair))
+    note_disagreement(looked.found, view.sample, component, pair, "forward differences differ");
 }
 
 void compare_with_differences(const CheckRequest& request, const std::vector<Sample>& samples,
-                              const DifferencePlan& plan, const WideRun& wide, Disagreement& found,
-                              CheckResult& result) {
+                              const DifferencePlan& plan, const WideRun& wide, Looked& looked) {
   const std::vector<double> values = forward_values(request, wide.run, wide.forward, plan);
   const std::string output = name_with_role(wide.forward, ArgumentRole::output);
+  const auto dy = wide.all.at(name_with_role(wide.backward, ArgumentRole::upstream));
   std::size_t width = 0;
   for (std::size_t s = 0; s < samples.size(); ++s) {
-    Reference right_values, gradients;
-    request.loss->evaluate({Pass::forward, Dtype::f64, request.convention}, samples[s].item, right_values);
-    request.loss->evaluate({Pass::backward, Dtype::f64, request.convention}, samples[s].item, gradients);
-    const double noise = right_values.at(output).bound.front();
     const auto base = static_cast<std::size_t>(plan.base[s]);
+    SampleView view{samples[s], base, dy[base], {}, 0};
+    Reference right_values;
+    request.loss->evaluate({Pass::forward, Dtype::f64, request.convention}, samples[s].item, right_values);
+    request.loss->evaluate({Pass::backward, Dtype::f64, request.convention}, samples[s].item, view.gradients);
+    view.value_error = right_values.at(output).bound.front();
     std::size_t at = base + 1;
     for (const auto& component : samples[s].components) {
       std::vector<double> above, below;
@@ -171,52 +184,53 @@ void compare_with_differences(const CheckRequest& request, const std::vector<Sam
       }
       const auto widths = std::span(plan.widths).subspan(width, kRiddersSteps);
       width += kRiddersSteps;
-      compare_component(request, samples[s], component, base,
-                        ridders_extrapolate(above, below, widths, noise), wide, gradients, found, result);
+      const auto difference = ridders_extrapolate(above, below, widths, view.value_error);
+      compare_component(request, view, component, difference, wide, looked);
     }
   }
 }
 
 // Runs both f64 kernels on the points that the samples' differences need and compares.
-Disagreement look(const CheckRequest& request, Backend& backend, const ReadyKernel& forward,
-                  const ReadyKernel& backward, const std::vector<Sample>& samples, CheckResult& result) {
+Looked look(const CaseContext& context, const ReadyKernel& forward, const ReadyKernel& backward,
+            const std::vector<Sample>& samples) {
+  const CheckRequest& request = context.request;
   CheckRequest wide = request;
   wide.dtype = Dtype::f64;
   const DifferencePlan plan = plan_differences(request, backward.kernel.arguments(), samples);
   Sizes sizes = request.sizes;
   sizes[request.loss->item_size()] = plan.items.count;
-  KernelRun run(wide, backend, sizes, 0, request.seed);
+  KernelRun run(wide, context.backend, sizes, 0, request.seed);
   run.provide(forward.kernel);
   run.provide(backward.kernel);
   run.write_values(plan.items);
-  run.launch(*forward.loaded, forward.kernel);
-  run.launch(*backward.loaded, backward.kernel, 1);
-  Disagreement found;
+  Looked looked;
+  for (const ReadyKernel* kernel : {&forward, &backward}) {
+    const LaunchFindings launched = run.launch(*kernel->loaded, kernel->kernel);
+    if (!launched.damage.empty()) looked.found.damage = "f64 build: " + launched.damage.front();
+  }
   const WideRun outcome{run, forward.kernel, backward.kernel, run.read(0, plan.items.count)};
-  compare_with_differences(request, samples, plan, outcome, found, result);
-  return found;
+  compare_with_differences(request, samples, plan, outcome, looked);
+  return looked;
 }
 
 }  // namespace
 
-void check_self_consistency(const CheckRequest& request, Backend& backend, const CaseKernels& kernels,
-                            const InputSource& source, CheckResult& result) {
-  const ReadyKernel* forward = kernels.find(Pass::forward, Dtype::f64, request.block);
-  const ReadyKernel* backward = kernels.find(Pass::backward, Dtype::f64, request.block);
+void check_self_consistency(const CaseContext& context, CheckResult& result) {
+  const CheckRequest& request = context.request;
+  const ReadyKernel* forward = context.kernels.find(Pass::forward, Dtype::f64, request.block);
+  const ReadyKernel* backward = context.kernels.find(Pass::backward, Dtype::f64, request.block);
   if (forward == nullptr || backward == nullptr) {
     result.verdict = Verdict::skipped;
     result.reason = "needs the kernel's f64 build, which is not offered";
     return;
   }
-  const auto samples = draw_samples(request, source);
-  Disagreement found;
-  if (!samples.empty()) found = look(request, backend, *forward, *backward, samples, result);
-  if (found.count > 0) {
-    CheckResult second;
-    found = look(request, backend, *forward, *backward, found.doubtful, second);
-  }
-  conclude(result, found, samples.size(), made_of_kinks(request),
-           "components of the kernel's backward differ from differences of its own forward");
+  const auto samples = draw_samples(request, context.source);
+  Looked looked;
+  if (!samples.empty()) looked = look(context, *forward, *backward, samples);
+  result.compared = looked.compared;
+  if (looked.found.count > 0) looked = look(context, *forward, *backward, looked.found.doubtful);
+  conclude_differences(result, looked.found, samples.size(), made_of_kinks(request),
+                       "components of the kernel's backward differ from differences of its own forward");
 }
 
 }  // namespace lossgrad

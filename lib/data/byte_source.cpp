@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
@@ -12,22 +11,10 @@
 #include <unistd.h>
 
 #include "base/error.hpp"
+#include "base/files.hpp"
 
 namespace lossgrad {
 namespace {
-
-std::string reason(int error_number) {
-  switch (error_number) {
-    case ENOENT:
-      return "no such file";
-    case EACCES:
-      return "permission denied";
-    case ENOTDIR:
-      return "a part of the path is not a folder";
-    default:
-      return std::system_category().message(error_number);
-  }
-}
 
 class FileSource final : public ByteSource {
  public:
@@ -42,7 +29,7 @@ class FileSource final : public ByteSource {
     while (!into.empty()) {
       const ssize_t count = ::pread(fd_, into.data(), into.size(), static_cast<off_t>(offset));
       if (count < 0 && errno == EINTR) continue;
-      if (count < 0) fail_at(offset, "cannot be read: " + reason(errno));
+      if (count < 0) fail_at(offset, "cannot be read: " + file_error_text(name(), errno));
       if (count == 0) fail_at(offset, "the file became shorter while it was read");
       offset += static_cast<std::uint64_t>(count);
       into = into.subspan(static_cast<std::size_t>(count));
@@ -83,13 +70,13 @@ std::unique_ptr<ByteSource> open_file(const std::filesystem::path& path) {
   };
   // Without O_NONBLOCK the opening of a pipe that nobody writes to would never return.
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) fail(reason(errno));
+  if (fd < 0) fail(file_error_text(path, errno));
   struct stat status {};
   const bool known = ::fstat(fd, &status) == 0;
   if (known && S_ISREG(status.st_mode)) {
     return std::make_unique<FileSource>(path.string(), static_cast<std::uint64_t>(status.st_size), fd);
   }
-  const std::string why = known ? "" : reason(errno);
+  const std::string why = known ? "" : file_error_text(path, errno);
   ::close(fd);
   if (!known) fail(why);
   fail(S_ISDIR(status.st_mode) ? "is a directory, a file is expected"

@@ -99,7 +99,7 @@ class CocoHandler {
     return scalar({.kind = JsonKind::integer, .number = static_cast<double>(value), .integer = value});
   }
   bool number_unsigned(std::uint64_t value) {
-    JsonValue found{.kind = JsonKind::integer, .number = static_cast<double>(value)};
+    CocoValue found{.kind = JsonKind::integer, .number = static_cast<double>(value)};
     if (value <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
       found.integer = static_cast<std::int64_t>(value);
     }
@@ -123,11 +123,11 @@ class CocoHandler {
  private:
   enum class Context { top, document, entries, entry, bbox, other };
 
-  bool scalar(const JsonValue& value);
-  bool open(const JsonValue& value);
+  bool scalar(const CocoValue& value);
+  bool open(const CocoValue& value);
   bool close();
-  void open_top(const JsonValue& value);
-  void open_in_document(const JsonValue& value);
+  void open_top(const CocoValue& value);
+  void open_in_document(const CocoValue& value);
   void skip();
   [[nodiscard]] std::string entry_path() const {
     return (is_results_ ? "[" : "annotations[") + std::to_string(list_.boxes.size()) + "]";
@@ -156,7 +156,7 @@ bool CocoHandler::key(std::string& name) {
   return true;
 }
 
-bool CocoHandler::scalar(const JsonValue& value) {
+bool CocoHandler::scalar(const CocoValue& value) {
   const std::string is = " is " + std::string(context_ == Context::other ? "" : with_article(value.kind));
   switch (context_) {
     case Context::top:
@@ -178,7 +178,7 @@ bool CocoHandler::scalar(const JsonValue& value) {
   return true;
 }
 
-bool CocoHandler::open(const JsonValue& value) {
+bool CocoHandler::open(const CocoValue& value) {
   if (++depth_ > kDeepest) {
     source_.fail_at(text_.byte(),
                     "nested deeper than " + std::to_string(kDeepest) + " levels, not a COCO document");
@@ -212,12 +212,12 @@ bool CocoHandler::open(const JsonValue& value) {
   return true;
 }
 
-void CocoHandler::open_top(const JsonValue& value) {
+void CocoHandler::open_top(const CocoValue& value) {
   is_results_ = value.kind == JsonKind::array;
   context_ = is_results_ ? Context::entries : Context::document;
 }
 
-void CocoHandler::open_in_document(const JsonValue& value) {
+void CocoHandler::open_in_document(const CocoValue& value) {
   if (!at_annotations_) return skip();
   if (value.kind != JsonKind::array) source_.fail("annotations is an object, an array is expected");
   context_ = Context::entries;

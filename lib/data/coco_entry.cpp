@@ -19,11 +19,11 @@ std::optional<std::int64_t> parse_digits(std::string_view text) {
   return value;
 }
 
-bool is_number(const JsonValue& value) {
+bool is_number(const CocoValue& value) {
   return value.kind == JsonKind::integer || value.kind == JsonKind::real;
 }
 
-std::string shown(const JsonValue& value) {
+std::string shown(const CocoValue& value) {
   if (value.kind == JsonKind::string) return "the string " + quoted(value.string);
   if (value.kind == JsonKind::integer && value.integer) return std::to_string(*value.integer);
   return std::string(with_article(value.kind));
@@ -63,7 +63,7 @@ void CocoEntry::key(std::string_view key) {
   state_.seen |= bit(state_.field);
 }
 
-bool CocoEntry::value(const JsonValue& value) {
+bool CocoEntry::value(const CocoValue& value) {
   switch (state_.field) {
     case Field::bbox:
       if (value.kind == JsonKind::array) return true;
@@ -92,7 +92,7 @@ bool CocoEntry::value(const JsonValue& value) {
   return false;
 }
 
-void CocoEntry::bbox_value(const JsonValue& value) {
+void CocoEntry::bbox_value(const CocoValue& value) {
   if (!is_number(value)) {
     complain(".bbox[" + std::to_string(state_.numbers) + "] is " + std::string(with_article(value.kind)) +
              ", a number is expected");
@@ -127,12 +127,12 @@ void CocoEntry::complain(const std::string& what) {
   if (state_.fault.empty()) state_.fault = what;
 }
 
-void CocoEntry::complain_of(const JsonValue& value, const std::string& expected) {
+void CocoEntry::complain_of(const CocoValue& value, const std::string& expected) {
   complain(std::string(".").append(name(state_.field)) + " is " + shown(value) + ", " + expected +
            " is expected");
 }
 
-void CocoEntry::read_whole_number(const JsonValue& value, bool or_digits, std::int64_t& into) {
+void CocoEntry::read_whole_number(const CocoValue& value, bool or_digits, std::int64_t& into) {
   std::optional<std::int64_t> found;
   if (value.kind == JsonKind::integer) found = value.integer;
   if (value.kind == JsonKind::string && or_digits) found = parse_digits(value.string);

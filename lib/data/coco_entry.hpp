@@ -18,7 +18,7 @@ enum class JsonKind { null, boolean, integer, real, string, object, array };
 // "a number", "an object", ...
 std::string_view with_article(JsonKind kind);
 
-struct JsonValue {
+struct CocoValue {
   JsonKind kind = JsonKind::null;
   double number = 0;                         // integer, real
   std::optional<std::int64_t> integer = {};  // an integer within 64 bits; a boolean as 0 or 1
@@ -35,8 +35,8 @@ class CocoEntry {
   void begin(std::string path);
   void key(std::string_view name);
   // The value of the last key; true where it opens the array of `bbox`, whose elements go to bbox_value.
-  bool value(const JsonValue& value);
-  void bbox_value(const JsonValue& value);
+  bool value(const CocoValue& value);
+  void bbox_value(const CocoValue& value);
   void end_bbox();
   // Throws ErrorKind::data with the entry's path, the first fault, what was expected and the id.
   void end();
@@ -66,8 +66,8 @@ class CocoEntry {
   static std::string name(Field field) { return std::string(kFieldNames[static_cast<std::size_t>(field)]); }
   [[nodiscard]] bool seen(Field field) const { return (state_.seen & bit(field)) != 0; }
   void complain(const std::string& what);
-  void complain_of(const JsonValue& value, const std::string& expected);
-  void read_whole_number(const JsonValue& value, bool or_digits, std::int64_t& into);
+  void complain_of(const CocoValue& value, const std::string& expected);
+  void read_whole_number(const CocoValue& value, bool or_digits, std::int64_t& into);
   void require_same_as_first(Field field, std::size_t stored);
   void append();
 

@@ -115,6 +115,9 @@ class Backend {
                       std::span<const LaunchArgument> arguments, const LaunchOptions& options) = 0;
   virtual void synchronize() = 0;
 
+  // Whether LaunchOptions::schedule_seed has an effect.
+  [[nodiscard]] virtual bool orders_threads() const { return false; }
+
   // Time of the work that `work` enqueues, in microseconds: device events for cuda, a steady clock for host.
   virtual double time_us(const std::function<void()>& work) = 0;
 

@@ -22,8 +22,7 @@ constexpr FloatFormat kBf16 = make_format(8, 0x1.FEp127, 0x1p-126, 0x1p-133);
 constexpr FloatFormat kF32 = make_format(24, 0x1.FFFFFEp127, 0x1p-126, 0x1p-149);
 constexpr FloatFormat kF64 = make_format(53, 0x1.FFFFFFFFFFFFFp1023, 0x1p-1022, 0x1p-1074);
 
-// Rounds to a narrower binary format by adding and removing a power of two: exact, ties to even, subnormals
-// included.
+// Rounds to a narrower binary format: a multiple of the spacing there, ties to even, subnormals included.
 double round_narrow(const FloatFormat& format, double value) {
   if (!std::isfinite(value) || value == 0) return value;
   const double spacing =

@@ -157,8 +157,7 @@ struct HullError {
   }
 };
 
-// ---- constants and exact operations
-// -------------------------------------------------------------------------------
+// Constants and exact operations.
 
 // A constant as the compute type holds it: it may be rounded (1e-7 in f32), a double keeps it.
 template <class T>
@@ -210,9 +209,8 @@ T rounded_constant(double value) {
   return RoundedConstant<T>::make(value);
 }
 
-// ---- functions
-// ---------------------------------------------------------------------------------------------------- min,
-// max and abs are 1-Lipschitz, so an undecided choice between nearly equal operands only raises the bound.
+// Functions. min, max and abs are 1-Lipschitz, so an undecided choice between nearly equal operands only
+// raises the bound.
 
 template <Dtype kType>
 RunningError<kType> min_of(RunningError<kType> a, RunningError<kType> b) {
@@ -268,8 +266,7 @@ HullError<kType> atan_of(HullError<kType> a) {
       rounded<kType>(std::max(std::abs(low), std::abs(high)), atan_error(least, a.error), kAtanErrorInUnits)};
 }
 
-// ---- indicators
-// -----------------------------------------------------------------------------------------------------
+// Indicators.
 
 // 1 when a < b, else 0; undecided when the bounds overlap, unless both sides are exact: then a tie is still
 // undecided, since either one-sided derivative is right there.

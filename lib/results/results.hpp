@@ -59,8 +59,8 @@ struct WorstElement {
   double abs_error = 0;
   double rel_error = 0;
   double ulp_error = 0;
-  std::string
-      note;  // "not written", "NaN was swallowed", "outside the hull of 2 branches"; empty for plain errors
+  std::string note;  // "not finite", "a NaN input was swallowed", "outside the hull of the undecided
+                     // branches"; empty for plain errors
   // Inputs of the item, in full precision: ("pred", {cx, cy, w, h}), ("dy", {1.25}) ...
   std::vector<std::pair<std::string, std::vector<double>>> inputs;
 };
@@ -107,6 +107,9 @@ struct RunContext {
   std::string version;  // lossgrad's
   int num_cpus = 0;
   double tolerance_slack = 2;
+  // Both set: they replaced the certified bounds, and bound usage is against them.
+  std::optional<double> tolerance_rtol;
+  std::optional<double> tolerance_atol;
   std::vector<DeviceContext> devices;  // those that ran something
 };
 

@@ -84,14 +84,17 @@ Json context_json(const RunContext& context) {
                        {"global_memory_size", device.memory_bytes},
                        {"number_of_sms", device.multiprocessors}});
   }
-  return {{"date", context.date},
-          {"host_name", context.host_name},
-          {"executable", context.executable},
-          {"command", context.command},
-          {"lossgrad_version", context.version},
-          {"num_cpus", context.num_cpus},
-          {"tolerance_slack", number_json(context.tolerance_slack)},
-          {"devices", std::move(devices)}};
+  Json json = {{"date", context.date},
+               {"host_name", context.host_name},
+               {"executable", context.executable},
+               {"command", context.command},
+               {"lossgrad_version", context.version},
+               {"num_cpus", context.num_cpus},
+               {"tolerance_slack", number_json(context.tolerance_slack)}};
+  if (context.tolerance_rtol) json["tolerance_rtol"] = number_json(*context.tolerance_rtol);
+  if (context.tolerance_atol) json["tolerance_atol"] = number_json(*context.tolerance_atol);
+  json["devices"] = std::move(devices);
+  return json;
 }
 
 Json summary_json(const Summary& summary) {

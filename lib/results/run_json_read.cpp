@@ -112,6 +112,8 @@ RunContext read_context(const JsonValue& json) {
   context.version = object.take("lossgrad_version").text();
   context.num_cpus = small_integer(object.take("num_cpus"));
   context.tolerance_slack = object.take("tolerance_slack").number();
+  if (const auto rtol = object.take_if_present("tolerance_rtol")) context.tolerance_rtol = rtol->number();
+  if (const auto atol = object.take_if_present("tolerance_atol")) context.tolerance_atol = atol->number();
   for (const JsonValue& device : object.take("devices").elements())
     context.devices.push_back(read_device(device));
   object.finish();

@@ -47,6 +47,8 @@ void report_crash(int signal) {
 
 Options parse(int argc, char** argv) {
   Options options;
+  // scripts/test --fuzz asks for longer runs this way; --seconds goes before it.
+  if (const char* seconds = std::getenv("LOSSGRAD_FUZZ_SECONDS")) options.seconds = std::stod(seconds);
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     if (argument.starts_with("--") && i + 1 == argc) throw std::runtime_error(argument + " needs a value");

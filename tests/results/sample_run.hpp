@@ -90,6 +90,8 @@ inline Run sample_run() {
   run.context.version = "0.1.0";
   run.context.num_cpus = 2;
   run.context.tolerance_slack = 2;
+  run.context.tolerance_rtol = 1e-5;
+  run.context.tolerance_atol = 0;
   run.context.devices = {{"host (2 threads)", "x86_64", "", "g++ 12.2.0", 8589934592, 2}};
   run.checks = {passed_check(), failed_check(), passed_check()};
   CheckResult& file_check = run.checks.back();

@@ -100,6 +100,7 @@ class HostBackend final : public Backend {
         cache_(BinaryCache::open_user_cache()) {}
 
   [[nodiscard]] std::string_view name() const override { return "host"; }
+  [[nodiscard]] bool orders_threads() const override { return true; }
   [[nodiscard]] const DeviceDescription& device() const override { return device_; }
 
   [[nodiscard]] std::shared_ptr<LoadedKernel> load(const Kernel& kernel) override {

@@ -14,8 +14,7 @@
 namespace lossgrad {
 namespace {
 
-// ---- the formula on box arrays
-// ---------------------------------------------------------------------------------------
+// The formula on box arrays.
 
 template <class T>
 CiouBox<T> box_at(std::span<const double> boxes, std::int64_t count, std::int64_t i) {
@@ -34,11 +33,11 @@ T value_for_derivatives(const CiouBox<T>& pred, const CiouBox<T>& target, const 
   return T(1.0) - r.iou + r.d2 / r.c2_eps + alpha * r.v;
 }
 
-// ---- reference
-// ----------------------------------------------------------------------------------------------------------
+// Reference.
 
 struct Number {
   double low, high, error;
+  bool out_of_range = false;  // of the storage type; intermediates are in running_error_state
 };
 template <Dtype kType>
 Number number_of(const RunningError<kType>& x) {
@@ -60,7 +59,7 @@ Number as_stored(Dtype dtype, Number x) {
   if (dtype == Dtype::f64) x.error *= 2;
   if (size_in_bytes(dtype) == 2) {
     const double largest = std::max(std::abs(x.low), std::abs(x.high)) + x.error;
-    if (largest > format_of(dtype).max) running_error_state.out_of_range = true;
+    x.out_of_range = largest > format_of(dtype).max;
     x.error += 0.5 * ulp(dtype, largest);
   }
   return x;
@@ -69,7 +68,7 @@ Number as_stored(Dtype dtype, Number x) {
 // The centre form comes first and is the sharp reference. The general one holds for kernels in either form:
 // where an edge happens to lie near zero, corner arithmetic is the more accurate of the two.
 void put(ReferenceValues& values, std::size_t element, CiouForm form, const Number& x) {
-  if (running_error_state.out_of_range) values.flags[element] |= kOutOfRange;
+  if (running_error_state.out_of_range || x.out_of_range) values.flags[element] |= kOutOfRange;
   if (form == CiouForm::centre) {
     values.low[element] = values.sharp_low[element] = x.low;
     values.high[element] = values.sharp_high[element] = x.high;

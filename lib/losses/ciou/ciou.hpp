@@ -63,17 +63,15 @@ struct CiouValues {
   T v, alpha, loss;
 };
 
-// ---- one axis
-// -------------------------------------------------------------------------------------------------------
+// One axis.
 
 template <class T>
 T ciou_clamp_at_zero(const T& x) {
   return max_of(x, T(0.0));
 }
 
-// above / below: 1 where the predicted box's upper edge is below the target's, its lower edge above the
-// target's. Four separate indicators: a right kernel may resolve a tie differently in the overlap and in the
-// enclosing box.
+// Four separate indicators: a right kernel may resolve a tie differently in the overlap and in the enclosing
+// box.
 template <class T>
 void ciou_axis_derivatives(CiouAxis<T>& axis, const T& raw_overlap, const T& upper, const T& lower) {
   // upper = pred's upper edge - target's, lower = pred's lower edge - target's, in whichever form is
@@ -131,8 +129,7 @@ CiouAxis<T> ciou_axis(CiouForm form, const T& pc, const T& pw, const T& tc, cons
                                   : ciou_axis_centre(pc, pw, tc, tw, derivatives);
 }
 
-// ---- alpha
-// ----------------------------------------------------------------------------------------------------------
+// Alpha.
 
 template <class T>
 T ciou_alpha(const T& v, const T& iou) {
@@ -163,8 +160,7 @@ HullError<kType> ciou_alpha(const HullError<kType>& v, const HullError<kType>& i
   return {plain.low, plain.high, ciou_alpha_error<kType>(plain.high, plain.error, v.high + v.error)};
 }
 
-// ---- value
-// ----------------------------------------------------------------------------------------------------------
+// Value.
 
 template <class T>
 void ciou_aspect(const CiouBox<T>& pred, const CiouBox<T>& target, const CiouConvention& convention,
@@ -176,7 +172,7 @@ void ciou_aspect(const CiouBox<T>& pred, const CiouBox<T>& target, const CiouCon
   r.v = rounded_constant<T>(kFourOverPiSquared) * r.angle * r.angle;
 }
 
-// Everything up to alpha. `derivatives`: fill the axes' derivatives too.
+// The value and everything it is made of. `derivatives`: fill the axes' derivatives too.
 template <class T>
 CiouValues<T> ciou_values(const CiouBox<T>& pred, const CiouBox<T>& target, const CiouConvention& convention,
                           CiouForm form, bool derivatives) {
@@ -195,8 +191,7 @@ CiouValues<T> ciou_values(const CiouBox<T>& pred, const CiouBox<T>& target, cons
   return r;
 }
 
-// ---- gradient
-// -------------------------------------------------------------------------------------------------------
+// Gradient.
 
 // What both ways of adding up the parts need.
 template <class T>

@@ -3,8 +3,8 @@
 // arithmetic:
 //   overlap = min(pw, tw, (pw+tw)/2 - |px-tx|), enclosing = max(pw, tw, (pw+tw)/2 + |px-tx|)
 // so that boxes far from the origin keep their digits. Comparisons are written so that a NaN reaches every
-// output that depends on it (fminf and fmaxf would drop it). ASPECT_EPS is added to heights in the aspect
-// ratios, 0 leaves the plain ratios; ALPHA_THROUGH says whether alpha carries a gradient. Boxes are [4, N],
+// output that depends on it (fminf and fmaxf would drop it). HAS_EPS adds eps to the heights in the aspect
+// ratios; ALPHA_THROUGH says whether alpha carries a gradient. Boxes are [4, N],
 // component-major; offsets are 64-bit.
 
 template <typename C>
@@ -36,7 +36,7 @@ __device__ __forceinline__ CiouSide<C> ciou_side(C pc, C ps, C tc, C ts) {
   return side;
 }
 
-// atan(tw/th) - atan(pw/ph) with heights that already carry their eps. With ASPECT_EPS the heights are not
+// atan(tw/th) - atan(pw/ph) with heights that already carry their eps. With HAS_EPS the heights are not
 // both zero and the difference is one angle between two vectors; without it the plain ratios decide, so that
 // 0/0 is NaN as written.
 template <bool HAS_EPS, typename C>
@@ -50,7 +50,7 @@ __device__ __forceinline__ C ciou_angle(C pw, C ph, C tw, C th) {
 
 template <typename C>
 struct CiouPair {
-  C pw, ph, height;  // height carries ASPECT_EPS
+  C pw, ph, height;  // height carries eps where HAS_EPS
   CiouSide<C> x, y;
   C inter, united;  // united = union + eps
   C angle;
