@@ -217,7 +217,8 @@ class CaseRun {
 
   void judge(const Comparison& comparison, CheckResult& result) {
     comparison.fill(result);
-    for (WorstElement& element : result.worst) element.inputs = full_.inputs_of(element.item);
+    for (WorstElement& element : result.worst)
+      element.inputs = full_.inputs_of(kernels_.main(result.case_id.pass).kernel, element.item);
     const std::int64_t seen = comparison.seen();
     if (comparison.failed()) {
       result.verdict = Verdict::failed;

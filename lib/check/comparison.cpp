@@ -69,7 +69,11 @@ bool Comparison::decide_non_finite(const WorstElement& element, const ExpectedEl
     fail(element, state.has_nan ? "a NaN input was swallowed" : "the formula gives NaN here");
     return true;
   }
-  if (std::isinf(expected.low) || std::isinf(expected.high)) {
+  if (std::isinf(expected.low) != std::isinf(expected.high)) {  // a kink with one infinite side
+    ++unbounded_;
+    return true;
+  }
+  if (std::isinf(expected.low)) {
     ++compared_;
     if (!std::isfinite(got)) return true;
     fail(element, "the formula gives infinity here");

@@ -61,7 +61,6 @@ KernelRun::KernelRun(const CheckRequest& request, Backend& backend, Sizes sizes,
 
 void KernelRun::provide(const Argument& argument) {
   if (!argument.is_array() || buffers_.contains(argument.name)) return;
-  arguments_[argument.name] = argument;
   buffers_[argument.name] = std::make_unique<GuardedBuffer>(
       backend_, argument.name, request_.dtype, item_layout(argument, request_.loss->item_size(), sizes_),
       misalignment_, name_salt(argument.name, salt_));
@@ -306,26 +305,33 @@ std::string KernelRun::trace_of_sentinels(const Kernel& kernel, const StoredOutp
                                           const std::map<std::string, double>& other_sentinels) const {
   const std::size_t element = size_in_bytes(request_.dtype);
   const StoredOutputs mine = stored_outputs(kernel);
+  std::optional<std::string> first;
   for (const auto& [name, bytes] : mine) {
     std::vector<std::byte> sentinel(element);
     encode(request_.dtype, std::span(&other_sentinels.at(name), 1), sentinel);
     const std::vector<std::byte>& others = other.at(name);
+    std::optional<std::size_t> unwritten;
     for (std::size_t at = 0; at < bytes.size(); at += element) {
-      const bool same = std::memcmp(bytes.data() + at, others.data() + at, element) == 0;
-      if (!same && std::memcmp(others.data() + at, sentinel.data(), element) != 0)
+      if (std::memcmp(bytes.data() + at, others.data() + at, element) == 0) continue;
+      if (std::memcmp(others.data() + at, sentinel.data(), element) != 0)
         return "the result depends on what the output held before the launch";
+      if (!unwritten) unwritten = at / element;
     }
+    if (!unwritten) continue;
+    const ItemLayout& layout = buffers_.at(name)->layout();
+    const std::int64_t item = static_cast<std::int64_t>(*unwritten) / layout.inner % layout.items;
+    first = first.value_or(name + " of " + request_.loss->item_name() + " " + std::to_string(item) +
+                           " is not written");
   }
-  return first_unwritten(kernel, other_sentinels).value_or("some elements are not written");
+  return first.value_or("outputs changed with what they held before the launch");
 }
 
-std::vector<std::pair<std::string, std::vector<double>>> KernelRun::inputs_of(std::int64_t item) const {
+std::vector<std::pair<std::string, std::vector<double>>> KernelRun::inputs_of(const Kernel& kernel,
+                                                                              std::int64_t item) const {
   std::vector<std::pair<std::string, std::vector<double>>> inputs;
-  for (const auto& [name, argument] : arguments_) {
-    if (!buffers_.contains(name) || argument.role == ArgumentRole::output ||
-        argument.role == ArgumentRole::gradient) {
-      continue;
-    }
+  for (const Argument& argument : kernel.arguments()) {
+    const std::string& name = argument.name;
+    if (!is_input(argument, kernel.pass())) continue;
     std::vector<double> values(static_cast<std::size_t>(buffers_.at(name)->layout().per_item()));
     decode(request_.dtype, buffers_.at(name)->read_items(item, 1), values);
     inputs.emplace_back(name, std::move(values));

@@ -73,7 +73,8 @@ class KernelRun {
                                                const std::map<std::string, double>& other_sentinels) const;
 
   // Inputs of one item as the kernel saw them, for reports.
-  [[nodiscard]] std::vector<std::pair<std::string, std::vector<double>>> inputs_of(std::int64_t item) const;
+  [[nodiscard]] std::vector<std::pair<std::string, std::vector<double>>> inputs_of(const Kernel& kernel,
+                                                                                   std::int64_t item) const;
   // Values of a run of items of every buffer that exists.
   [[nodiscard]] Items read(std::int64_t first, std::int64_t count) const;
 
@@ -90,7 +91,6 @@ class KernelRun {
   std::int64_t item_count_;
   std::int64_t misalignment_;
   std::uint64_t salt_;
-  std::map<std::string, Argument> arguments_;
   std::map<std::string, std::unique_ptr<GuardedBuffer>> buffers_;
 };
 

@@ -24,7 +24,7 @@ std::string flag(bool value) { return value ? "true" : "false"; }
 // The generated wrapper: fixed name, contract's argument order, compile-time constants filled in.
 std::string entry_point(const std::string& name, Dtype dtype, int block_n, const std::string& parameters,
                         const std::string& call) {
-  std::string text = "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(block_n) + ")\n";
+  std::string text = "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(block_n) + ", 1)\n";
   text += name + "_entry_point(" + parameters + ") {\n";
   text += "  using D = " + std::string(cuda_type_name(dtype)) + ";\n  " + call + "\n}\n";
   return text;

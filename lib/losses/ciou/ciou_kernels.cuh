@@ -36,14 +36,15 @@ __device__ __forceinline__ CiouSide<C> ciou_side(C pc, C ps, C tc, C ts) {
   return side;
 }
 
-// atan(tw/th) - atan(pw/ph) with heights that already carry their eps. With HAS_EPS the heights are not
-// both zero and the difference is one angle between two vectors; without it the plain ratios decide, so that
-// 0/0 is NaN as written.
+// atan(tw/th) - atan(pw/ph) with heights that already carry their eps. In f32 the difference is taken as one
+// angle between two vectors, which keeps the digits of nearly equal ratios; where a product overflows, where
+// eps is left out (0/0 is NaN as written) and in f64 the plain ratios decide.
 template <bool HAS_EPS, typename C>
 __device__ __forceinline__ C ciou_angle(C pw, C ph, C tw, C th) {
-  if (!HAS_EPS) return arc_tangent(tw / th) - arc_tangent(pw / ph);
   const C across = tw * ph - pw * th;
   const C along = th * ph + tw * pw;
+  const bool finite = across - across == C(0) && along - along == C(0);
+  if (!HAS_EPS || sizeof(C) == 8 || !finite) return arc_tangent(tw / th) - arc_tangent(pw / ph);
   const bool opposite = (th < C(0)) != (ph < C(0));  // atan of a ratio knows no sign of the height
   return angle_of(opposite ? -across : across, opposite ? -along : along);
 }
@@ -59,19 +60,18 @@ struct CiouPair {
 template <bool HAS_EPS, typename D, typename C = typename ComputeOf<D>::type>
 __device__ __forceinline__ CiouPair<C> ciou_pair(const D* __restrict__ pred, const D* __restrict__ target,
                                                  long long i, long long n) {
-  const C px = load_value(pred + i), py = load_value(pred + n + i);
-  const C tx = load_value(target + i), ty = load_value(target + n + i);
-  const C tw = load_value(target + 2 * n + i), th = load_value(target + 3 * n + i);
   const C eps = CiouConstants<C>::kEps;
+  const C tw = load_value(target + 2 * n + i), th = load_value(target + 3 * n + i);
   CiouPair<C> pair;
   pair.pw = load_value(pred + 2 * n + i);
   pair.ph = load_value(pred + 3 * n + i);
-  pair.x = ciou_side(px, pair.pw, tx, tw);
-  pair.y = ciou_side(py, pair.ph, ty, th);
-  pair.inter = pair.x.overlap * pair.y.overlap;
-  pair.united = pair.pw * pair.ph + tw * th - pair.inter + eps;
+  // The angle first: it needs the sizes alone, and in f64 most registers.
   pair.height = HAS_EPS ? pair.ph + eps : pair.ph;
   pair.angle = ciou_angle<HAS_EPS>(pair.pw, pair.height, tw, HAS_EPS ? th + eps : th);
+  pair.x = ciou_side(load_value(pred + i), pair.pw, load_value(target + i), tw);
+  pair.y = ciou_side(load_value(pred + n + i), pair.ph, load_value(target + n + i), th);
+  pair.inter = pair.x.overlap * pair.y.overlap;
+  pair.united = pair.pw * pair.ph + tw * th - pair.inter + eps;
   return pair;
 }
 
@@ -133,12 +133,11 @@ __device__ __forceinline__ void yolo_ciou_loss_backward(const D* __restrict__ dy
   const long long n = N;
   const long long i = static_cast<long long>(blockIdx.x) * BLOCK_N + threadIdx.x;
   if (i >= n) return;
-  const C upstream = load_value(dy + i);
-  const C share = load_value(alpha + i);
   const CiouPair<C> pair = ciou_pair<HAS_EPS>(pred, target, i, n);
   const CiouSlope<C> sx = ciou_slope(pair.x);
   const CiouSlope<C> sy = ciou_slope(pair.y);
 
+  const C share = load_value(alpha + i);
   const C inverse_union = C(1) / pair.united;
   const C iou = pair.inter * inverse_union;
   const C by_iou = (ALPHA_THROUGH ? share * share - C(1) : C(-1)) * inverse_union;
@@ -164,6 +163,7 @@ __device__ __forceinline__ void yolo_ciou_loss_backward(const D* __restrict__ dy
                twice * ratio * pair.x.enclosing * sx.enclosing_by_size - turn * pair.height;
   const C dh = by_inter * pair.x.overlap * sy.overlap_by_size + by_area * pair.pw -
                twice * ratio * pair.y.enclosing * sy.enclosing_by_size + turn * pair.pw;
+  const C upstream = load_value(dy + i);
   store_value(d_pred + i, upstream * dx);
   store_value(d_pred + n + i, upstream * dy_centre);
   store_value(d_pred + 2 * n + i, upstream * dw);
