@@ -2,6 +2,7 @@
 #include "app/check_plan.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 
 #include "app/loss_options.hpp"
@@ -28,19 +29,23 @@ std::vector<std::string> choose(const char* kind, const std::vector<std::string>
   return wanted;
 }
 
-void require_blocks(const std::vector<std::int64_t>& blocks) {
-  for (const std::int64_t block : blocks) {
-    if (block < 32 || block > 1024 || block % 32 != 0) {
-      throw Error(ErrorKind::usage, "--block-n: found " + std::to_string(block) +
-                                        ", expected a multiple of 32 from 32 to 1024");
-    }
-  }
-}
-
+// Unlike other lists `all` is no choice here: a run that checks nothing is not wanted.
 void require_skips(const std::vector<std::string>& skip) {
   std::vector<std::string> known;
   for (const CheckName& check : check_names()) known.push_back(check.name);
-  if (!skip.empty()) (void)choose("check", skip, known, "");
+  for (const std::string& given : skip) {
+    if (std::find(known.begin(), known.end(), given) == known.end())
+      throw Error(ErrorKind::usage, unknown_name_message("check", given, known));
+  }
+}
+
+// The loss knows which blocks its kernels take.
+void require_blocks(const Loss& loss, const std::vector<std::int64_t>& blocks) {
+  for (const std::int64_t block : blocks) {
+    const auto narrow =
+        static_cast<int>(std::clamp<std::int64_t>(block, -1, std::numeric_limits<int>::max()));
+    (void)loss.kernel({Pass::forward, Dtype::f32, loss.conventions().front().name, narrow});
+  }
 }
 
 // What makes no sense together with files, or without them.
@@ -49,6 +54,11 @@ void require_consistent_files(const CheckOptions& options) {
     if (options.match) throw Error(ErrorKind::usage, "--match is for boxes from files");
     if (options.box_format) throw Error(ErrorKind::usage, "--box-format is for boxes from files");
     return;
+  }
+  for (const auto& [argument, path] : options.files) {
+    std::error_code unknown;
+    if (!options.json.empty() && std::filesystem::equivalent(path, options.json, unknown))
+      throw Error(ErrorKind::usage, "--json " + options.json + " would replace the file of --" + argument);
   }
   const std::string file_flag = "--" + options.files.begin()->first;
   if (!options.scenarios.empty())
@@ -179,7 +189,7 @@ std::string criteria(const CheckOptions& options) {
 CheckPlan make_check_plan(const CheckOptions& options, const FileReaders& readers) {
   CheckPlan plan;
   plan.loss = &find_loss(options.loss);
-  require_blocks(options.blocks);
+  require_blocks(*plan.loss, options.blocks);
   require_skips(options.skip);
   require_consistent_files(options);
   // Names are looked up before any file is read.

@@ -86,7 +86,7 @@ class CheckRun {
     json_.finish(run_);
     const std::chrono::duration<double> seconds = Clock::now() - start;
     if (table_wanted_) print_summary(environment_.out, run_, seconds.count(), style_);
-    return run_.complete ? exit_code_of(run_, options_.allow_mistrusted) : kExitInterrupted;
+    return run_.complete ? exit_code_of(run_, options_.allow_mistrusted) : InterruptHandler::exit_code();
   }
 
  private:

@@ -16,7 +16,6 @@ namespace lossgrad::app {
 inline constexpr int kExitPassed = 0;
 inline constexpr int kExitFailed = 1;
 inline constexpr int kExitInternal = 70;
-inline constexpr int kExitInterrupted = 130;
 
 // What surrounds a command.
 struct Environment {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C: the first one asks the run to stop at the next step and keep its results, the second one ends the
-// program.
+// Ctrl-C, SIGTERM, SIGHUP: the first one asks the run to stop at the next step and keep its results, the
+// second one ends the program.
 #pragma once
 
 namespace lossgrad::app {
@@ -8,7 +8,7 @@ namespace lossgrad::app {
 // Thrown out of a running case; not an error, so no handler of errors sees it.
 struct Interrupted {};
 
-// Handles SIGINT while it lives.
+// Handles the three signals while it lives.
 class InterruptHandler {
  public:
   InterruptHandler();
@@ -19,6 +19,8 @@ class InterruptHandler {
   InterruptHandler& operator=(InterruptHandler&&) = delete;
 
   [[nodiscard]] static bool interrupted();
+  // 128 + the signal, as shells have it: 130 for Ctrl-C.
+  [[nodiscard]] static int exit_code();
 };
 
 }  // namespace lossgrad::app

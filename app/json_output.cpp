@@ -48,6 +48,7 @@ JsonOutput::JsonOutput(const std::string& target, std::ostream& standard_output)
   path_ = resolved(target);
   std::error_code error;
   const fs::file_status status = fs::status(path_, error);
+  if (error && status.type() != fs::file_type::not_found) fail(target, error.message());
   if (fs::is_directory(status)) fail(target, "it is a folder");
   if (fs::exists(status) && !fs::is_regular_file(status)) {
     kind_ = Kind::stream;

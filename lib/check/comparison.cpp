@@ -79,8 +79,13 @@ bool Comparison::decide_non_finite(const WorstElement& element, const ExpectedEl
     fail(element, "the formula gives infinity here");
     return true;
   }
-  if ((expected.flags & kOutOfRange) != 0 && !std::isfinite(got)) return true;  // counted by the caller
-  if (expected.bound == kInfinity && !replaces_bound()) {
+  // Counted by the caller: an overflow on the way may leave anything, infinity on the way only what is not
+  // finite.
+  if ((expected.flags & kOverflow) != 0) return true;
+  if ((expected.flags & kOutOfRange) != 0 && !std::isfinite(got)) return true;
+  // No bound: any number will do, but where the accurate form has one a right kernel gives a number.
+  if (expected.bound == kInfinity && !replaces_bound() &&
+      (std::isfinite(got) || expected.sharp_bound == kInfinity)) {
     ++unbounded_;
     return true;
   }
@@ -95,7 +100,7 @@ bool Comparison::decide_non_finite(const WorstElement& element, const ExpectedEl
 void Comparison::add(const std::string& output, std::int64_t item, std::int64_t component, double got,
                      const ExpectedElement& expected, ItemState state) {
   ++seen_;
-  if ((expected.flags & kOutOfRange) != 0) ++out_of_range_;
+  if ((expected.flags & (kOutOfRange | kOverflow)) != 0) ++out_of_range_;
   WorstElement element;
   element.output = output;
   element.item = item;
@@ -128,7 +133,7 @@ void Comparison::add(const std::string& output, std::int64_t item, std::int64_t 
     rel_.add(element.rel_error);
     ulp_.add(element.ulp_error);
   }
-  if (element.bound_usage > (replaces_bound() ? 1 : tolerance_.slack)) {
+  if (!(element.bound_usage <= (replaces_bound() ? 1 : tolerance_.slack))) {  // a NaN fails
     fail(element, kink ? "outside the hull of the undecided branches" : "");
   } else if (worst_.size() < kWorstKept || element.bound_usage >= worst_.back().bound_usage) {
     keep(element);

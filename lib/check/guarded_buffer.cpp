@@ -12,7 +12,9 @@
 namespace lossgrad {
 namespace {
 
-constexpr std::size_t kZoneBytes = 16384;                  // a whole block of 1024 f64 elements, twice
+// Canary zones: two blocks of 1024 f64 elements at least, a sixteenth of the data where that is more.
+constexpr std::size_t kLeastZoneBytes = 16384;
+constexpr std::size_t kMostZoneBytes = std::size_t{4} << 20;
 constexpr std::size_t kPieceBytes = std::size_t{4} << 20;  // for hashing without a copy of the whole buffer
 
 // A finite number that no loss or gradient is likely to be: 14 bits of a hash decide sign, exponent and
@@ -54,11 +56,12 @@ GuardedBuffer::GuardedBuffer(Backend& backend, std::string name, Dtype dtype, co
       name_(std::move(name)),
       dtype_(dtype),
       layout_(layout),
-      data_offset_(kZoneBytes + static_cast<std::size_t>(misalignment) * size_in_bytes(dtype)),
+      zone_bytes_(std::clamp(bytes() / 16 / 256 * 256, kLeastZoneBytes, kMostZoneBytes)),
+      data_offset_(zone_bytes_ + static_cast<std::size_t>(misalignment) * size_in_bytes(dtype)),
       canary_(stored(dtype, unlikely_number(dtype, salt ^ 0xca9a57))),
-      memory_(backend.allocate(data_offset_ + bytes() + kZoneBytes)) {
+      memory_(backend.allocate(data_offset_ + bytes() + zone_bytes_)) {
   backend_.fill(*memory_, 0, data_offset_, canary_);
-  backend_.fill(*memory_, data_offset_ + bytes(), kZoneBytes, canary_);
+  backend_.fill(*memory_, data_offset_ + bytes(), zone_bytes_, canary_);
 }
 
 std::byte* GuardedBuffer::address() const { return memory_->address() + data_offset_; }
@@ -117,7 +120,7 @@ std::optional<std::string> GuardedBuffer::canary_damage() const {
     return intact(zone, 0) && std::memcmp(zone.data(), zone.data() + element, zone.size() - element) == 0;
   };
   const auto before = download(0, data_offset_);
-  const auto after = download(data_offset_ + bytes(), kZoneBytes);
+  const auto after = download(data_offset_ + bytes(), zone_bytes_);
   if (whole(before) && whole(after)) return std::nullopt;
   for (std::size_t at = before.size(); at >= element; at -= element) {
     if (intact(before, at - element)) continue;

@@ -60,6 +60,7 @@ class GuardedBuffer {
   std::string name_;
   Dtype dtype_;
   ItemLayout layout_;
+  std::size_t zone_bytes_ = 0;  // of either canary zone
   std::size_t data_offset_ = 0;
   std::vector<std::byte> canary_;  // one element
   std::shared_ptr<DeviceMemory> memory_;

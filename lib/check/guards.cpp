@@ -2,6 +2,7 @@
 #include "check/guards.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "check/kernel_run.hpp"
 
@@ -20,6 +21,14 @@ std::string where(const CheckRequest& request, std::int64_t items, std::int64_t 
   std::string text = request.loss->item_size() + " = " + std::to_string(items);
   if (misalignment > 0) text += ", bases " + std::to_string(misalignment) + " element off alignment";
   return text;
+}
+
+// Around nothing, the warp and the block; a multiple of 16 blocks only where the case is larger still.
+std::vector<std::int64_t> ragged_sizes(std::int64_t block, std::int64_t case_items) {
+  std::set<std::int64_t> sizes = {
+      0, 1, 2, 3, 31, 32, 33, block - 1, block, block + 1, 2 * block, 2 * block + 3, 3 * block};
+  if (case_items > 16 * block) sizes.insert(16 * block);
+  return {sizes.begin(), sizes.end()};
 }
 
 // One guarded launch at a small size, on inputs of `variant`; the run keeps its buffers for the next one.
@@ -52,10 +61,10 @@ Findings check_small_sizes(const CaseContext& context, const ReadyKernel& kernel
   const CheckRequest& request = context.request;
   const std::int64_t block = kernel.kernel.parts().launch.items_per_block;
   Findings findings;
-  for (const std::int64_t items :
-       {std::int64_t{0}, std::int64_t{1}, block - 1, block, block + 1, 2 * block, 2 * block + 3}) {
+  for (const std::int64_t items : ragged_sizes(block, request.sizes.at(request.loss->item_size()))) {
     if (items > 0 && context.source.empty()) continue;
     for (const std::int64_t misalignment : {0, 1}) {
+      if (misalignment > 0 && items < block - 1) continue;
       KernelRun run(request, context.backend, with_items(request, items), misalignment,
                     request.seed + static_cast<std::uint64_t>(items));
       run.provide(kernel.kernel);

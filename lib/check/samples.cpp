@@ -27,7 +27,8 @@ double error_of_value(const CheckRequest& request, const Items& item) {
   for (const Argument& argument : forward.arguments()) {
     if (argument.role != ArgumentRole::output) continue;
     const ReferenceValues& values = reference.at(argument.name);
-    const bool usable = (values.flags.front() & kOutOfRange) == 0 && std::isfinite(values.sharp_low.front());
+    const bool usable =
+        (values.flags.front() & (kOutOfRange | kOverflow)) == 0 && std::isfinite(values.sharp_low.front());
     return usable ? values.sharp_bound.front() : std::numeric_limits<double>::infinity();
   }
   throw Error(ErrorKind::internal, forward.id() + " has no output");

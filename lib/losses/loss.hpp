@@ -59,8 +59,12 @@ struct ReferenceValues {
 };
 enum ElementFlag : std::uint8_t {
   kKink = 1,
-  kOutOfRange =
-      2,  // an intermediate can leave the compute type's range: a non-finite result is accepted, and counted
+  // An intermediate is infinite (a division by an exact zero), or the output itself leaves the storage type's
+  // range: a non-finite result is accepted. Counted.
+  kOutOfRange = 2,
+  // An intermediate overflows the compute type: what comes out says nothing (1/infinity is 0). Counted, not
+  // compared.
+  kOverflow = 4,
 };
 using Reference = std::map<std::string, ReferenceValues>;
 

@@ -27,8 +27,9 @@ namespace lossgrad {
 
 // What happened during an evaluation; per thread, reset by the caller before each element.
 struct RunningErrorState {
-  bool ambiguous = false;     // some comparison could go either way in the compute type
-  bool out_of_range = false;  // some intermediate can leave the compute type's range
+  bool ambiguous = false;  // some comparison could go either way in the compute type
+  bool overflow = false;   // some finite intermediate can be too large for the compute type
+  bool infinite = false;   // some intermediate is infinite
 };
 inline thread_local RunningErrorState running_error_state;
 
@@ -53,7 +54,7 @@ double rounded(double magnitude, double propagated, double units = 1) {
   const double error =
       propagated + units * Format::kUnitRoundoff * (magnitude + propagated) + Format::kMinSubnormal;
   if (magnitude + propagated > Format::kMax && propagated < kInfinity)
-    running_error_state.out_of_range = true;
+    (std::isinf(magnitude) ? running_error_state.infinite : running_error_state.overflow) = true;
   return error;
 }
 

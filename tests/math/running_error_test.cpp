@@ -69,12 +69,14 @@ TEST(RunningError, ADivisorThatMayBeZeroHasNoBound) {
 TEST(RunningError, AnIntermediateBeyondTheRangeIsNoticed) {
   running_error_state = {};
   (void)(R(1e20) * R(1e18));
-  EXPECT_FALSE(running_error_state.out_of_range);
+  EXPECT_FALSE(running_error_state.overflow);
   (void)(R(1e20) * R(1e19));
-  EXPECT_TRUE(running_error_state.out_of_range);
+  EXPECT_TRUE(running_error_state.overflow);
+  EXPECT_FALSE(running_error_state.infinite);
   running_error_state = {};
   (void)(R(1.0) / R(0.0));
-  EXPECT_TRUE(running_error_state.out_of_range);
+  EXPECT_TRUE(running_error_state.infinite);
+  EXPECT_FALSE(running_error_state.overflow);
 }
 
 TEST(RunningError, ComparisonsWithinRoundingAreAmbiguous) {

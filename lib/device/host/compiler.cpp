@@ -145,7 +145,11 @@ fs::path Compiler::compile(const Kernel& kernel, const fs::path& folder) const {
   words.insert(words.end(),
                {kNoUndefinedSymbols, "-I" + folder.string(), source.string(), "-o", object.string(), "-lm"});
   const ProcessResult result = run_process(words);
-  if (result.exit_code == 0) return object;
+  if (result.exit_code == 0 && fs::exists(object)) return object;
+  if (result.exit_code == 0) {
+    throw Error(ErrorKind::device,
+                "host backend: " + command_.front() + " reports success but wrote no program");
+  }
   const std::string construct = unsupported_construct(kernel);
   throw Error(ErrorKind::compile,
               "kernel " + kernel.id() + " does not compile for the host backend: " +

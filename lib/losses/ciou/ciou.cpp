@@ -37,7 +37,7 @@ T value_for_derivatives(const CiouBox<T>& pred, const CiouBox<T>& target, const 
 
 struct Number {
   double low, high, error;
-  bool out_of_range = false;  // of the storage type; intermediates are in running_error_state
+  bool out_of_range = false;  // of the storage type; of intermediates running_error_state knows
 };
 template <Dtype kType>
 Number number_of(const RunningError<kType>& x) {
@@ -68,7 +68,8 @@ Number as_stored(Dtype dtype, Number x) {
 // The centre form comes first and is the sharp reference. The general one holds for kernels in either form:
 // where an edge happens to lie near zero, corner arithmetic is the more accurate of the two.
 void put(ReferenceValues& values, std::size_t element, CiouForm form, const Number& x) {
-  if (running_error_state.out_of_range || x.out_of_range) values.flags[element] |= kOutOfRange;
+  if (running_error_state.infinite || x.out_of_range) values.flags[element] |= kOutOfRange;
+  if (running_error_state.overflow) values.flags[element] |= kOverflow;
   if (form == CiouForm::centre) {
     values.low[element] = values.sharp_low[element] = x.low;
     values.high[element] = values.sharp_high[element] = x.high;

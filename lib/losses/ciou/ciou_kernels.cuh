@@ -68,8 +68,10 @@ __device__ __forceinline__ CiouPair<C> ciou_pair(const D* __restrict__ pred, con
   // The angle first: it needs the sizes alone, and in f64 most registers.
   pair.height = HAS_EPS ? pair.ph + eps : pair.ph;
   pair.angle = ciou_angle<HAS_EPS>(pair.pw, pair.height, tw, HAS_EPS ? th + eps : th);
-  pair.x = ciou_side(load_value(pred + i), pair.pw, load_value(target + i), tw);
-  pair.y = ciou_side(load_value(pred + n + i), pair.ph, load_value(target + n + i), th);
+  const C px = load_value(pred + i), py = load_value(pred + n + i);
+  const C tx = load_value(target + i), ty = load_value(target + n + i);
+  pair.x = ciou_side(px, pair.pw, tx, tw);
+  pair.y = ciou_side(py, pair.ph, ty, th);
   pair.inter = pair.x.overlap * pair.y.overlap;
   pair.united = pair.pw * pair.ph + tw * th - pair.inter + eps;
   return pair;
