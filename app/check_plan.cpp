@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <limits>
 
 #include "app/loss_options.hpp"
 #include "base/error.hpp"
@@ -39,12 +38,12 @@ void require_skips(const std::vector<std::string>& skip) {
   }
 }
 
-// The loss knows which blocks its kernels take.
-void require_blocks(const Loss& loss, const std::vector<std::int64_t>& blocks) {
+void require_blocks(const std::vector<std::int64_t>& blocks) {
   for (const std::int64_t block : blocks) {
-    const auto narrow =
-        static_cast<int>(std::clamp<std::int64_t>(block, -1, std::numeric_limits<int>::max()));
-    (void)loss.kernel({Pass::forward, Dtype::f32, loss.conventions().front().name, narrow});
+    if (block < 32 || block > 1024 || block % 32 != 0) {
+      throw Error(ErrorKind::usage, "--block-n: found " + std::to_string(block) +
+                                        ", expected a multiple of 32 from 32 to 1024");
+    }
   }
 }
 
@@ -189,7 +188,7 @@ std::string criteria(const CheckOptions& options) {
 CheckPlan make_check_plan(const CheckOptions& options, const FileReaders& readers) {
   CheckPlan plan;
   plan.loss = &find_loss(options.loss);
-  require_blocks(*plan.loss, options.blocks);
+  require_blocks(options.blocks);
   require_skips(options.skip);
   require_consistent_files(options);
   // Names are looked up before any file is read.

@@ -17,6 +17,7 @@ double distance(double got, double low, double high) {
 }
 
 double usage_of(double error, double bound) {
+  if (std::isnan(bound)) return kInfinity;
   return error == 0 ? 0 : (bound > 0 ? error / bound : kInfinity);
 }
 

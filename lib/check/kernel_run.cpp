@@ -127,8 +127,13 @@ void KernelRun::write_inputs(const InputSource& source, int variant) {
 
 void KernelRun::write_reference_saved(const Kernel& backward) {
   const ReferenceRequest request{Pass::forward, request_.dtype, request_.convention};
+  std::vector<Argument> inputs;
+  for (const Argument& argument : backward.arguments()) {
+    if (is_input(argument, Pass::backward) && argument.role != ArgumentRole::saved)
+      inputs.push_back(argument);
+  }
   for_each_chunk(item_count_, elements_per_item(), [&](std::int64_t first, std::int64_t count) {
-    const Items chunk = read(first, count);
+    const Items chunk = read(inputs, first, count);
     std::vector<Items> blocks(static_cast<std::size_t>((count + kBlockItems - 1) / kBlockItems));
     parallel_blocks(count, [&](std::int64_t at, std::int64_t length) {
       Items& block = blocks[static_cast<std::size_t>(at / kBlockItems)];
@@ -155,9 +160,8 @@ Items KernelRun::cut_items(const Items& chunk, std::int64_t at, std::int64_t len
   Items block;
   block.first = chunk.first + at;
   block.count = length;
-  for (const auto& [name, buffer] : buffers_) {
-    block.values[name] = cut(chunk.at(name), buffer->layout(), chunk.count, at, length);
-  }
+  for (const auto& [name, values] : chunk.values)
+    block.values[name] = cut(values, layout(name), chunk.count, at, length);
   return block;
 }
 
@@ -200,13 +204,14 @@ LaunchFindings KernelRun::launch(LoadedKernel& loaded, const Kernel& kernel, std
   return findings;
 }
 
-Items KernelRun::read(std::int64_t first, std::int64_t count) const {
+Items KernelRun::read(std::span<const Argument> of, std::int64_t first, std::int64_t count) const {
   Items items;
   items.first = first;
   items.count = count;
-  for (const auto& [name, buffer] : buffers_) {
-    const auto bytes = buffer->read_items(first, count);
-    auto& values = items.values[name];
+  for (const Argument& argument : of) {
+    if (!argument.is_array()) continue;
+    const auto bytes = buffers_.at(argument.name)->read_items(first, count);
+    auto& values = items.values[argument.name];
     values.resize(bytes.size() / size_in_bytes(request_.dtype));
     decode(request_.dtype, bytes, values);
   }
@@ -249,7 +254,7 @@ Comparison KernelRun::compare(const Kernel& kernel, const std::function<void(dou
   tbb::enumerable_thread_specific<Comparison> parts(
       [&] { return Comparison(request_.dtype, request_.tolerance); });
   for_each_chunk(item_count_, elements_per_item(), [&](std::int64_t first, std::int64_t count) {
-    const Items chunk = read(first, count);
+    const Items chunk = read(kernel.arguments(), first, count);
     parallel_blocks(count, [&](std::int64_t at, std::int64_t length) {
       compare_block(kernel, cut_items(chunk, at, length), parts.local());
     });

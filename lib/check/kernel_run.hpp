@@ -75,8 +75,8 @@ class KernelRun {
   // Inputs of one item as the kernel saw them, for reports.
   [[nodiscard]] std::vector<std::pair<std::string, std::vector<double>>> inputs_of(const Kernel& kernel,
                                                                                    std::int64_t item) const;
-  // Values of a run of items of every buffer that exists.
-  [[nodiscard]] Items read(std::int64_t first, std::int64_t count) const;
+  // Values of a run of items of the array arguments `of`.
+  [[nodiscard]] Items read(std::span<const Argument> of, std::int64_t first, std::int64_t count) const;
 
  private:
   void provide(const Argument& argument);

@@ -73,7 +73,7 @@ DifferencePlan plan_differences(const CheckRequest& request, const std::vector<A
 // the base.
 std::vector<double> forward_values(const CheckRequest& request, const KernelRun& run, const Kernel& forward,
                                    const DifferencePlan& plan) {
-  const Items outputs = run.read(0, run.item_count());
+  const Items outputs = run.read(forward.arguments(), 0, run.item_count());
   const auto outputs_of = [&](std::int64_t item) {
     Loss::ItemOutputs values;
     for (const Argument& argument : forward.arguments()) {
@@ -208,7 +208,8 @@ Looked look(const CaseContext& context, const ReadyKernel& forward, const ReadyK
     const LaunchFindings launched = run.launch(*kernel->loaded, kernel->kernel);
     if (!launched.damage.empty()) looked.found.damage = "f64 build: " + launched.damage.front();
   }
-  const WideRun outcome{run, forward.kernel, backward.kernel, run.read(0, plan.items.count)};
+  const WideRun outcome{run, forward.kernel, backward.kernel,
+                        run.read(backward.kernel.arguments(), 0, plan.items.count)};
   compare_with_differences(request, samples, plan, outcome, looked);
   return looked;
 }

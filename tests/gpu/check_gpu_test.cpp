@@ -85,16 +85,15 @@ struct WrongKernel {
 void PrintTo(const WrongKernel& kernel, std::ostream* stream) { *stream << kernel.name; }
 
 const std::string kGuard = "if (i >= n) return;";
-const std::string kUpstream = "const C upstream = load_value(dy + i);";
+const std::string kUpstream = "upstream = load_value(dy + i);";
 
 std::vector<WrongKernel> wrong_kernels() {
   return {
       {"written_past_the_end", kGuard, "", "guards", "written at element"},
       {"tail_lost", kGuard, "if ((blockIdx.x + 1ll) * BLOCK_N > n) return;", "guards", "is not written"},
-      {"dy_missing", kUpstream, "const C upstream = C(1);", "reference", "elements are wrong"},
-      {"dy_of_the_first_box", kUpstream, "const C upstream = load_value(dy);", "reference",
-       "elements are wrong"},
-      {"dy_times_1_001", kUpstream, "const C upstream = C(1.001) * load_value(dy + i);", "reference",
+      {"dy_missing", kUpstream, "upstream = C(1);", "reference", "elements are wrong"},
+      {"dy_of_the_first_box", kUpstream, "upstream = load_value(dy);", "reference", "elements are wrong"},
+      {"dy_times_1_001", kUpstream, "upstream = C(1.001) * load_value(dy + i);", "reference",
        "elements are wrong"},
       {"input_changed", kUpstream, kUpstream + " const_cast<D*>(dy)[i] = D(1.0f);", "guards",
        "input was changed"},

@@ -60,16 +60,23 @@ struct CiouPair {
 template <bool HAS_EPS, typename D, typename C = typename ComputeOf<D>::type>
 __device__ __forceinline__ CiouPair<C> ciou_pair(const D* __restrict__ pred, const D* __restrict__ target,
                                                  long long i, long long n) {
+  // All loads at once where registers allow it. In f64 the angle comes first: it needs the sizes alone, and
+  // most registers.
+  constexpr bool kLoadsFirst = sizeof(C) == 4;
   const C eps = CiouConstants<C>::kEps;
   const C tw = load_value(target + 2 * n + i), th = load_value(target + 3 * n + i);
+  C px = C(0), py = C(0), tx = C(0), ty = C(0);
+  const auto load_centres = [&] {
+    px = load_value(pred + i), py = load_value(pred + n + i);
+    tx = load_value(target + i), ty = load_value(target + n + i);
+  };
+  if (kLoadsFirst) load_centres();
   CiouPair<C> pair;
   pair.pw = load_value(pred + 2 * n + i);
   pair.ph = load_value(pred + 3 * n + i);
-  // The angle first: it needs the sizes alone, and in f64 most registers.
   pair.height = HAS_EPS ? pair.ph + eps : pair.ph;
   pair.angle = ciou_angle<HAS_EPS>(pair.pw, pair.height, tw, HAS_EPS ? th + eps : th);
-  const C px = load_value(pred + i), py = load_value(pred + n + i);
-  const C tx = load_value(target + i), ty = load_value(target + n + i);
+  if (!kLoadsFirst) load_centres();
   pair.x = ciou_side(px, pair.pw, tx, tw);
   pair.y = ciou_side(py, pair.ph, ty, th);
   pair.inter = pair.x.overlap * pair.y.overlap;
@@ -135,11 +142,15 @@ __device__ __forceinline__ void yolo_ciou_loss_backward(const D* __restrict__ dy
   const long long n = N;
   const long long i = static_cast<long long>(blockIdx.x) * BLOCK_N + threadIdx.x;
   if (i >= n) return;
+  C share = C(0), upstream = C(0);
+  const auto load_share = [&] { share = load_value(alpha + i); };
+  const auto load_upstream = [&] { upstream = load_value(dy + i); };
+  if (sizeof(C) == 4) load_share(), load_upstream();
   const CiouPair<C> pair = ciou_pair<HAS_EPS>(pred, target, i, n);
   const CiouSlope<C> sx = ciou_slope(pair.x);
   const CiouSlope<C> sy = ciou_slope(pair.y);
 
-  const C share = load_value(alpha + i);
+  if (sizeof(C) == 8) load_share();
   const C inverse_union = C(1) / pair.united;
   const C iou = pair.inter * inverse_union;
   const C by_iou = (ALPHA_THROUGH ? share * share - C(1) : C(-1)) * inverse_union;
@@ -165,7 +176,7 @@ __device__ __forceinline__ void yolo_ciou_loss_backward(const D* __restrict__ dy
                twice * ratio * pair.x.enclosing * sx.enclosing_by_size - turn * pair.height;
   const C dh = by_inter * pair.x.overlap * sy.overlap_by_size + by_area * pair.pw -
                twice * ratio * pair.y.enclosing * sy.enclosing_by_size + turn * pair.pw;
-  const C upstream = load_value(dy + i);
+  if (sizeof(C) == 8) load_upstream();
   store_value(d_pred + i, upstream * dx);
   store_value(d_pred + n + i, upstream * dy_centre);
   store_value(d_pred + 2 * n + i, upstream * dw);
