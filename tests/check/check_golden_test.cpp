@@ -35,7 +35,9 @@ Items kernel_outputs(const CheckRequest& request, const Items& inputs) {
     const ReadyKernel& kernel = kernels.main(pass);
     EXPECT_THAT(run.launch(*kernel.loaded, kernel.kernel).damage, ::testing::IsEmpty());
   }
-  return run.read(0, inputs.count);
+  Items outputs = run.read(kernels.main(Pass::backward).kernel.arguments(), 0, inputs.count);
+  outputs.values.merge(run.read(kernels.main(Pass::forward).kernel.arguments(), 0, inputs.count).values);
+  return outputs;
 }
 
 // `right` is exact for the inputs; the kernel may be off by the certified bound, and anywhere in the hull at
