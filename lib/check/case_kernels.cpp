@@ -44,6 +44,7 @@ CaseKernels::CaseKernels(const CheckRequest& request, Backend& backend) : reques
     for (const int block : request.loss->repeatability_blocks()) want(pass, request.dtype, block);
   }
   std::vector<Kernel> kernels;
+  kernels.reserve(wanted.size());
   for (const auto& [key, kernel] : wanted) kernels.push_back(kernel);
   const auto loaded = backend.load_all(kernels);
   for (std::size_t i = 0; i < wanted.size(); ++i) {

@@ -31,6 +31,12 @@ std::vector<std::int64_t> ragged_sizes(std::int64_t block, std::int64_t case_ite
   return {sizes.begin(), sizes.end()};
 }
 
+std::string at_place(std::string place, const std::string& finding) {
+  place += ": ";
+  place += finding;
+  return place;
+}
+
 // One guarded launch at a small size, on inputs of `variant`; the run keeps its buffers for the next one.
 void launch_and_compare(const CaseContext& context, KernelRun& run, const ReadyKernel& kernel, int variant,
                         const std::string& place, Findings& findings) {
@@ -38,13 +44,13 @@ void launch_and_compare(const CaseContext& context, KernelRun& run, const ReadyK
   if (kernel.kernel.pass() == Pass::backward) run.write_reference_saved(kernel.kernel);
   const LaunchFindings launched =
       run.launch(*kernel.loaded, kernel.kernel, static_cast<std::uint64_t>(variant));
-  for (const std::string& damage : launched.damage) findings.lines.push_back(place + ": " + damage);
+  for (const std::string& damage : launched.damage) findings.lines.push_back(at_place(place, damage));
   const Comparison comparison = run.compare(kernel.kernel);
   findings.compared += comparison.compared();
   if (!comparison.failed()) return;
   const auto unwritten = run.first_unwritten(kernel.kernel, launched.sentinels);
-  findings.lines.push_back(place + ": " +
-                           unwritten.value_or(comparison.failure_reason(context.request.loss->item_name())));
+  findings.lines.push_back(
+      at_place(place, unwritten.value_or(comparison.failure_reason(context.request.loss->item_name()))));
 }
 
 std::uint64_t bits_of(KernelRun& run, const ReadyKernel& kernel, Findings& findings,
