@@ -97,7 +97,7 @@ CiouAxis<T> ciou_axis_corner(const T& pc, const T& pw, const T& tc, const T& tw,
   const T half_p = scale_exactly(pw, 0.5), half_t = scale_exactly(tw, 0.5);
   const T p_lower = pc - half_p, p_upper = pc + half_p;
   const T t_lower = tc - half_t, t_upper = tc + half_t;
-  CiouAxis<T> axis;
+  CiouAxis<T> axis{};
   // Corner code takes the centres back from the edges.
   axis.distance = scale_exactly(T((p_lower + p_upper) - (t_lower + t_upper)), 0.5);
   const T raw = min_of(p_upper, t_upper) - max_of(p_lower, t_lower);
@@ -109,7 +109,7 @@ CiouAxis<T> ciou_axis_corner(const T& pc, const T& pw, const T& tc, const T& tw,
 
 template <class T>
 CiouAxis<T> ciou_axis_centre(const T& pc, const T& pw, const T& tc, const T& tw, bool derivatives) {
-  CiouAxis<T> axis;
+  CiouAxis<T> axis{};
   axis.distance = pc - tc;
   const T apart = abs_of(axis.distance);
   const T mean = scale_exactly(T(pw + tw), 0.5);
@@ -177,7 +177,7 @@ template <class T>
 CiouValues<T> ciou_values(const CiouBox<T>& pred, const CiouBox<T>& target, const CiouConvention& convention,
                           CiouForm form, bool derivatives) {
   const T eps = rounded_constant<T>(kCiouEps);
-  CiouValues<T> r;
+  CiouValues<T> r{};
   r.x = ciou_axis(form, pred.cx, pred.w, target.cx, target.w, derivatives);
   r.y = ciou_axis(form, pred.cy, pred.h, target.cy, target.h, derivatives);
   r.inter = r.x.overlap * r.y.overlap;

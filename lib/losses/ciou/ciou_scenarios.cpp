@@ -98,7 +98,7 @@ Pair near_identical(ItemRandom& random, Dtype dtype) {
 // Edges on a grid of whole numbers that every storage type holds, times a power of two: shared edges and
 // corners are exact.
 Pair touching(ItemRandom& random, Dtype) {
-  Pair pair;
+  Pair pair{};
   for (std::size_t axis = 0; axis < 2; ++axis) {
     const double tw = 2 * static_cast<double>(random.integer(1, 16));
     const double pw = 2 * static_cast<double>(random.integer(1, 16));
