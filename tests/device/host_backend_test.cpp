@@ -85,6 +85,12 @@ INSTANTIATE_TEST_SUITE_P(, EachCompiler, testing::Values("g++", "clang++"), [](c
   return std::string(chosen.param, std::strlen(chosen.param) - 2);
 });
 
+// What built these tests is there, so that not every compiler above can be skipped.
+TEST(HostCompiler, IsFound) {
+  const ScopedVariable cxx("CXX", nullptr);
+  EXPECT_NO_THROW(static_cast<void>(host::Compiler::find()));
+}
+
 TEST_P(EachCompiler, OnlyKernelsThatWaitNeedFibers) {
   EXPECT_FALSE(needs_fibers("out[threadIdx.x] = 1; __threadfence(); atomicAdd(out, 1);"));
   EXPECT_TRUE(needs_fibers("__syncthreads();"));

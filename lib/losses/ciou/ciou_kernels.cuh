@@ -57,12 +57,17 @@ struct CiouPair {
   C angle;
 };
 
-template <bool HAS_EPS, typename D, typename C = typename ComputeOf<D>::type>
+// All loads at once where registers allow it; f64 in blocks of more than 512 threads has but 64 registers a
+// thread.
+template <typename D, int BLOCK_N>
+__device__ constexpr bool loads_first() {
+  return sizeof(D) <= 4 || BLOCK_N <= 512;
+}
+
+// Without LOADS_FIRST the angle comes first: it needs the sizes alone, and most registers.
+template <bool HAS_EPS, bool LOADS_FIRST, typename D, typename C = typename ComputeOf<D>::type>
 __device__ __forceinline__ CiouPair<C> ciou_pair(const D* __restrict__ pred, const D* __restrict__ target,
                                                  long long i, long long n) {
-  // All loads at once where registers allow it. In f64 the angle comes first: it needs the sizes alone, and
-  // most registers.
-  constexpr bool kLoadsFirst = sizeof(C) == 4;
   const C eps = CiouConstants<C>::kEps;
   const C tw = load_value(target + 2 * n + i), th = load_value(target + 3 * n + i);
   C px = C(0), py = C(0), tx = C(0), ty = C(0);
@@ -70,13 +75,13 @@ __device__ __forceinline__ CiouPair<C> ciou_pair(const D* __restrict__ pred, con
     px = load_value(pred + i), py = load_value(pred + n + i);
     tx = load_value(target + i), ty = load_value(target + n + i);
   };
-  if (kLoadsFirst) load_centres();
+  if (LOADS_FIRST) load_centres();
   CiouPair<C> pair;
   pair.pw = load_value(pred + 2 * n + i);
   pair.ph = load_value(pred + 3 * n + i);
   pair.height = HAS_EPS ? pair.ph + eps : pair.ph;
   pair.angle = ciou_angle<HAS_EPS>(pair.pw, pair.height, tw, HAS_EPS ? th + eps : th);
-  if (!kLoadsFirst) load_centres();
+  if (!LOADS_FIRST) load_centres();
   pair.x = ciou_side(px, pair.pw, tx, tw);
   pair.y = ciou_side(py, pair.ph, ty, th);
   pair.inter = pair.x.overlap * pair.y.overlap;
@@ -92,7 +97,7 @@ __device__ __forceinline__ void yolo_ciou_loss_forward(const D* __restrict__ pre
   using C = typename ComputeOf<D>::type;
   const long long i = static_cast<long long>(blockIdx.x) * BLOCK_N + threadIdx.x;
   if (i >= N) return;
-  const CiouPair<C> pair = ciou_pair<HAS_EPS>(pred, target, i, N);
+  const CiouPair<C> pair = ciou_pair<HAS_EPS, loads_first<D, BLOCK_N>()>(pred, target, i, N);
   const C eps = CiouConstants<C>::kEps;
   const C d2 = pair.x.apart * pair.x.apart + pair.y.apart * pair.y.apart;
   const C c2 = pair.x.enclosing * pair.x.enclosing + pair.y.enclosing * pair.y.enclosing + eps;
@@ -142,15 +147,16 @@ __device__ __forceinline__ void yolo_ciou_loss_backward(const D* __restrict__ dy
   const long long n = N;
   const long long i = static_cast<long long>(blockIdx.x) * BLOCK_N + threadIdx.x;
   if (i >= n) return;
+  constexpr bool kLoadsFirst = loads_first<D, BLOCK_N>();
   C share = C(0), upstream = C(0);
   const auto load_share = [&] { share = load_value(alpha + i); };
   const auto load_upstream = [&] { upstream = load_value(dy + i); };
-  if (sizeof(C) == 4) load_share(), load_upstream();
-  const CiouPair<C> pair = ciou_pair<HAS_EPS>(pred, target, i, n);
+  if (kLoadsFirst) load_share(), load_upstream();
+  const CiouPair<C> pair = ciou_pair<HAS_EPS, kLoadsFirst>(pred, target, i, n);
   const CiouSlope<C> sx = ciou_slope(pair.x);
   const CiouSlope<C> sy = ciou_slope(pair.y);
 
-  if (sizeof(C) == 8) load_share();
+  if (!kLoadsFirst) load_share();
   const C inverse_union = C(1) / pair.united;
   const C iou = pair.inter * inverse_union;
   const C by_iou = (ALPHA_THROUGH ? share * share - C(1) : C(-1)) * inverse_union;
@@ -176,7 +182,7 @@ __device__ __forceinline__ void yolo_ciou_loss_backward(const D* __restrict__ dy
                twice * ratio * pair.x.enclosing * sx.enclosing_by_size - turn * pair.height;
   const C dh = by_inter * pair.x.overlap * sy.overlap_by_size + by_area * pair.pw -
                twice * ratio * pair.y.enclosing * sy.enclosing_by_size + turn * pair.pw;
-  if (sizeof(C) == 8) load_upstream();
+  if (!kLoadsFirst) load_upstream();
   store_value(d_pred + i, upstream * dx);
   store_value(d_pred + n + i, upstream * dy_centre);
   store_value(d_pred + 2 * n + i, upstream * dw);
