@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/builtin_kernels.hpp"
 
+#include <algorithm>
 #include <charconv>
 
 #include "app/values.hpp"
@@ -10,24 +11,41 @@
 namespace lossgrad::app {
 namespace {
 
-constexpr int kDefaultBlock = 256;
-
-// The third part of an id; the default when there is none, so that a wrong id still gets a near one.
+// The third part of an id; the loss's own choice when there is none, so that a wrong id still gets a near one.
 int block_in(std::string_view id) {
   for (int part = 0; part < 2; ++part) {
     const std::size_t at = id.find("__");
-    if (at == std::string_view::npos) return kDefaultBlock;
+    if (at == std::string_view::npos) return kOwnBlock;
     id.remove_prefix(at + 2);
   }
   const std::string_view text = id.substr(0, id.find("__"));
   int block = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), block);
-  return code == std::errc() && end == text.data() + text.size() ? block : kDefaultBlock;
+  return code == std::errc() && end == text.data() + text.size() ? block : kOwnBlock;
 }
 
-std::vector<Kernel> kernels_near(const std::string& id) {
+std::vector<Kernel> kernels_of(const Loss& loss, int block) {
+  std::vector<Kernel> kernels;
+  for (const NamedChoice& convention : loss.conventions()) {
+    for (const Dtype dtype : kAllDtypes) {
+      for (const Pass pass : {Pass::forward, Pass::backward})
+        kernels.push_back(loss.kernel({pass, dtype, convention.name, block, default_sizes(loss)}));
+    }
+  }
+  return kernels;
+}
+
+bool names_kernel_of(const Loss& loss, std::string_view id) {
+  const std::vector<Kernel> own = kernels_of(loss, kOwnBlock);
+  return std::any_of(own.begin(), own.end(),
+                     [&](const Kernel& kernel) { return id.substr(0, id.find("__")) == kernel.name(); });
+}
+
+// A loss's kernels with the block that the id names; with its own one where the id is of another loss.
+std::vector<Kernel> kernels_near(const Loss& loss, const std::string& id) {
+  if (!names_kernel_of(loss, id)) return kernels_of(loss, kOwnBlock);
   try {
-    return builtin_kernels(block_in(id));
+    return kernels_of(loss, block_in(id));
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::usage) throw;
     throw Error(ErrorKind::usage, "kernel '" + id + "': " + error.what());
@@ -36,25 +54,21 @@ std::vector<Kernel> kernels_near(const std::string& id) {
 
 }  // namespace
 
-std::vector<Kernel> builtin_kernels(int block) {
+std::vector<Kernel> builtin_kernels() {
   std::vector<Kernel> kernels;
   for (const Loss* loss : all_losses()) {
-    for (const NamedChoice& convention : loss->conventions()) {
-      for (const Dtype dtype : kAllDtypes) {
-        for (const Pass pass : {Pass::forward, Pass::backward}) {
-          kernels.push_back(loss->kernel({pass, dtype, convention.name, block}));
-        }
-      }
-    }
+    for (Kernel& kernel : kernels_of(*loss, kOwnBlock)) kernels.push_back(std::move(kernel));
   }
   return kernels;
 }
 
 Kernel find_kernel(const std::string& id) {
   std::vector<std::string> known;
-  for (const Kernel& kernel : kernels_near(id)) {
-    if (kernel.id() == id) return kernel;
-    known.push_back(kernel.id());
+  for (const Loss* loss : all_losses()) {
+    for (const Kernel& kernel : kernels_near(*loss, id)) {
+      if (kernel.id() == id) return kernel;
+      known.push_back(kernel.id());
+    }
   }
   throw Error(ErrorKind::usage,
               nearest_name_message("kernel", id, known, "lossgrad kernels list names them"));

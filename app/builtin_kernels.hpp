@@ -3,15 +3,14 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "kernel/kernel.hpp"
 
 namespace lossgrad::app {
 
-// Every loss, pass, convention and dtype with the given block.
-std::vector<Kernel> builtin_kernels(int block = 256);
+// Every loss, pass, convention and dtype, for the loss's default sizes.
+std::vector<Kernel> builtin_kernels();
 
 // NAME__DTYPE__BLOCK[__CONVENTION]. Throws ErrorKind::usage with the nearest id.
 Kernel find_kernel(const std::string& id);

@@ -2,18 +2,17 @@
 #include "app/check_plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <limits>
 
 #include "app/loss_options.hpp"
 #include "base/error.hpp"
 #include "base/suggest.hpp"
 #include "report/number_text.hpp"
-#include "results/size_fields.hpp"
 
 namespace lossgrad::app {
 namespace {
-
-constexpr std::int64_t kLargestSize = std::numeric_limits<std::int32_t>::max();
 
 // The wanted names, each known; `all` stands for every one, nothing for the default.
 std::vector<std::string> choose(const char* kind, const std::vector<std::string>& wanted,
@@ -38,17 +37,14 @@ void require_skips(const std::vector<std::string>& skip) {
   }
 }
 
-void require_blocks(const std::vector<std::int64_t>& blocks) {
-  for (const std::int64_t block : blocks) {
-    if (block < 32 || block > 1024 || block % 32 != 0) {
-      throw Error(ErrorKind::usage, "--block-n: found " + std::to_string(block) +
-                                        ", expected a multiple of 32 from 32 to 1024");
-    }
-  }
-}
-
 // What makes no sense together with files, or without them.
-void require_consistent_files(const CheckOptions& options) {
+void require_consistent_files(const Loss& loss, const CheckOptions& options) {
+  const auto arguments = file_arguments(loss);
+  const bool takes_boxes = std::any_of(arguments.begin(), arguments.end(), is_box_argument);
+  if (!takes_boxes && (options.match || options.box_format)) {
+    throw Error(ErrorKind::usage, std::string(options.match ? "--match" : "--box-format") + ": " +
+                                      std::string(loss.name()) + " takes no boxes");
+  }
   if (options.files.empty()) {
     if (options.match) throw Error(ErrorKind::usage, "--match is for boxes from files");
     if (options.box_format) throw Error(ErrorKind::usage, "--box-format is for boxes from files");
@@ -63,33 +59,79 @@ void require_consistent_files(const CheckOptions& options) {
   if (!options.scenarios.empty())
     throw Error(ErrorKind::usage, "--scenario makes inputs that " + file_flag + " gives already");
   if (!options.sizes.empty()) {
-    const std::string flag = "--" + std::string(field_of_size(options.sizes.begin()->first));
+    const std::string flag = flag_of_size(options.sizes.begin()->first);
     throw Error(ErrorKind::usage, flag + ": the files of " + file_flag + " decide the size");
   }
 }
 
-// Every combination of the wanted sizes; sizes of the loss that are not given keep their defaults.
+template <class Info>
+const Info& find_own(std::span<const Info> own, const Loss& loss, const std::string& name,
+                     const std::string& flag, const char* kind) {
+  const auto found = std::find_if(own.begin(), own.end(), [&](const Info& info) { return info.name == name; });
+  if (found == own.end())
+    throw Error(ErrorKind::usage, flag + ": " + std::string(loss.name()) + " has no such " + kind);
+  return *found;
+}
+
+void require_in_range(const SizeInfo& size, std::int64_t value) {
+  if (value >= size.least && value <= size.most) return;
+  throw Error(ErrorKind::usage, flag_of_size(size.name) + ": found " + std::to_string(value) + ", expected " +
+                                    std::to_string(size.least) + " to " + std::to_string(size.most));
+}
+
+// Every combination of the given values with what is there already: a map for each.
+template <class Value>
+std::vector<std::map<std::string, Value>> product_with(std::vector<std::map<std::string, Value>> product,
+                                                       const std::string& name,
+                                                       const std::vector<Value>& values) {
+  std::vector<std::map<std::string, Value>> longer;
+  for (const auto& entry : product) {
+    for (const Value value : values) {
+      longer.push_back(entry);
+      longer.back()[name] = value;
+    }
+  }
+  return longer;
+}
+
 std::vector<Sizes> size_product(const Loss& loss, const CheckOptions& options) {
-  std::vector<Sizes> product = {loss.default_sizes()};
-  for (const auto& [size, values] : options.sizes) {
-    const std::string flag = "--" + std::string(field_of_size(size));
-    if (!loss.default_sizes().contains(size)) {
-      throw Error(ErrorKind::usage, flag + ": " + std::string(loss.name()) + " has no such size");
-    }
-    std::vector<Sizes> longer;
-    for (const std::int64_t value : values) {
-      if (value > kLargestSize) {
-        throw Error(ErrorKind::usage,
-                    flag + ": found " + std::to_string(value) + ", expected at most 2147483647");
-      }
-      for (Sizes sizes : product) {
-        sizes[size] = value;
-        longer.push_back(std::move(sizes));
-      }
-    }
-    product = std::move(longer);
+  std::vector<Sizes> product = {default_sizes(loss)};
+  for (const auto& [name, values] : options.sizes) {
+    const SizeInfo& size = find_own(loss.sizes(), loss, name, flag_of_size(name), "size");
+    for (const std::int64_t value : values) require_in_range(size, value);
+    product = product_with(std::move(product), name, values);
   }
   return product;
+}
+
+std::vector<Parameters> parameter_product(const Loss& loss, const CheckOptions& options) {
+  std::vector<Parameters> product = {default_parameters(loss)};
+  for (const auto& [name, given] : options.parameters) {
+    const std::string flag = flag_of(name);
+    (void)find_own(loss.parameters(), loss, name, flag, "parameter");
+    std::vector<double> values;
+    for (const double value : given) {
+      values.push_back(round_to(Dtype::f32, value));  // kernels take it as f32
+      if (!std::isfinite(values.back()))
+        throw Error(ErrorKind::usage, flag + ": " + shortest(value) + " is too large for f32");
+    }
+    product = product_with(std::move(product), name, values);
+  }
+  return product;
+}
+
+std::vector<int> block_list(const Loss& loss, const CheckOptions& options) {
+  std::vector<int> blocks;
+  for (const auto& [name, values] : options.blocks) {
+    if (name != loss.block().name) {
+      throw Error(ErrorKind::usage, flag_of(name) + ": " + std::string(loss.name()) + " has no such option, " +
+                                        flag_of(loss.block().name) + " is its own");
+    }
+    for (const std::int64_t value : values)
+      blocks.push_back(static_cast<int>(std::min<std::int64_t>(value, std::numeric_limits<int>::max())));
+  }
+  if (blocks.empty()) blocks = {kOwnBlock};
+  return blocks;
 }
 
 CheckRequest base_request(const Loss& loss, const CheckOptions& options) {
@@ -102,13 +144,15 @@ CheckRequest base_request(const Loss& loss, const CheckOptions& options) {
   request.tolerance.atol = options.atol;
   request.skip = {options.skip.begin(), options.skip.end()};
   request.fd_samples = options.fd_samples;
+  request.full_jacobian = options.full_jacobian;
   return request;
 }
 
 // The kernels are made once here, so that a case that no kernel takes is a usage error of the whole run.
 void require_kernels(const CheckRequest& request) {
   for (const Pass pass : request.passes) {
-    const Kernel kernel = request.loss->kernel({pass, request.dtype, request.convention, request.block});
+    const Kernel kernel =
+        request.loss->kernel({pass, request.dtype, request.convention, request.block, request.sizes});
     (void)kernel.launch_shape(request.sizes);
   }
 }
@@ -117,7 +161,9 @@ struct CaseLists {
   std::vector<std::string> conventions;
   std::vector<Dtype> dtypes;
   std::vector<Sizes> sizes;
+  std::vector<Parameters> parameters;
   std::vector<std::string> scenarios;
+  std::vector<int> blocks;
 };
 
 CaseLists case_lists(const CheckOptions& options, const CheckPlan& plan) {
@@ -126,8 +172,10 @@ CaseLists case_lists(const CheckOptions& options, const CheckPlan& plan) {
   const auto conventions = names_of(loss.conventions());
   lists.conventions = choose("convention", options.conventions, conventions, conventions.front());
   lists.dtypes = options.dtypes;
-  if (lists.dtypes.empty()) lists.dtypes = {plan.files ? plan.files->dtype : Dtype::f32};
+  if (lists.dtypes.empty()) lists.dtypes = {plan.files ? plan.files->stored_dtype.value_or(Dtype::f32) : Dtype::f32};
   lists.sizes = plan.files ? std::vector<Sizes>{plan.files->sizes} : size_product(loss, options);
+  lists.parameters = parameter_product(loss, options);
+  lists.blocks = block_list(loss, options);
   lists.scenarios =
       choose("scenario", options.scenarios, names_of(loss.scenarios()), loss.default_scenario());
   if (plan.files) lists.scenarios = {"file"};
@@ -137,22 +185,30 @@ CaseLists case_lists(const CheckOptions& options, const CheckPlan& plan) {
 void add_requests(const CheckOptions& options, const CaseLists& lists, CheckPlan& plan) {
   CheckRequest request = base_request(*plan.loss, options);
   if (plan.files) request.files = plan.files->files;
-  const auto add = [&](const std::string& scenario, std::int64_t block) {
-    request.scenario = scenario;
-    request.block = static_cast<int>(block);
-    require_kernels(request);
-    plan.requests.push_back(request);
+  const auto add_blocks = [&] {
+    for (const int block : lists.blocks) {
+      request.block = block;
+      require_kernels(request);
+      plan.requests.push_back(request);
+    }
+  };
+  const auto add_inputs = [&] {
+    for (const Sizes& sizes : lists.sizes) {
+      request.sizes = sizes;
+      for (const Parameters& parameters : lists.parameters) {
+        request.parameters = parameters;
+        for (const std::string& scenario : lists.scenarios) {
+          request.scenario = scenario;
+          add_blocks();
+        }
+      }
+    }
   };
   for (const std::string& convention : lists.conventions) {
     request.convention = convention;
     for (const Dtype dtype : lists.dtypes) {
       request.dtype = dtype;
-      for (const Sizes& sizes : lists.sizes) {
-        request.sizes = sizes;
-        for (const std::string& scenario : lists.scenarios) {
-          for (const std::int64_t block : options.blocks) add(scenario, block);
-        }
-      }
+      add_inputs();
     }
   }
 }
@@ -179,6 +235,7 @@ std::string criteria(const CheckOptions& options) {
     text += " --rtol " + shortest(*options.rtol) + " --atol " + shortest(*options.atol);
   if (options.fd_samples != standard.fd_samples)
     text += " --fd-samples " + std::to_string(options.fd_samples);
+  if (options.full_jacobian) text += " --full-jacobian";
   if (!options.skip.empty()) text += " --skip " + joined(options.skip);
   return text;
 }
@@ -188,9 +245,8 @@ std::string criteria(const CheckOptions& options) {
 CheckPlan make_check_plan(const CheckOptions& options, const FileReaders& readers) {
   CheckPlan plan;
   plan.loss = &find_loss(options.loss);
-  require_blocks(options.blocks);
   require_skips(options.skip);
-  require_consistent_files(options);
+  require_consistent_files(*plan.loss, options);
   // Names are looked up before any file is read.
   (void)case_lists(options, plan);
   if (!options.files.empty()) plan.files = read_file_inputs(*plan.loss, options, readers);
@@ -213,16 +269,18 @@ std::string repeat_command(const CheckOptions& options, const CheckRequest& requ
   if (request.passes.size() == 1) text += " --pass " + std::string(name(request.passes.front()));
   text += " --dtype " + std::string(name(request.dtype));
   if (request.files.empty()) {
-    for (const auto& [size, value] : request.sizes) {
-      text.append(" --").append(field_of_size(size)).append(" ").append(std::to_string(value));
-    }
+    for (const auto& [size, value] : request.sizes)
+      text.append(" ").append(flag_of_size(size)).append(" ").append(std::to_string(value));
     text += " --scenario " + request.scenario;
   }
   for (const auto& [argument, path] : request.files)
     text.append(" --").append(argument).append(" ").append(shell_quoted(path));
   text += box_options(options);
   text += " --seed " + std::to_string(request.seed) + " --convention " + request.convention;
-  if (request.block != CheckRequest{}.block) text += " --block-n " + std::to_string(request.block);
+  for (const auto& [parameter, value] : request.parameters)
+    text.append(" ").append(flag_of(parameter)).append(" ").append(parameter_text(value));
+  if (request.block != kOwnBlock)
+    text += " " + flag_of(request.loss->block().name) + " " + std::to_string(request.block);
   text += " --backend " + std::string(backend);
   if (options.device != 0) text += " --device " + std::to_string(options.device);
   return text + criteria(options);

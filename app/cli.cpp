@@ -10,7 +10,6 @@
 #include "base/error.hpp"
 #include "base/suggest.hpp"
 #include "base/version.hpp"
-#include "results/size_fields.hpp"
 
 namespace lossgrad::app {
 namespace {
@@ -73,11 +72,18 @@ int device_index(const std::string& text) {
 void read_case(const Given& given, CheckOptions& options) {
   if (const auto text = given.value("--pass")) options.passes = look_up_list(kPasses, "--pass", *text);
   if (const auto text = given.value("--dtype")) options.dtypes = look_up_list(kDtypes, "--dtype", *text);
-  for (const std::string& size : all_size_names()) {
-    const std::string flag = "--" + std::string(field_of_size(size));
-    if (const auto text = given.value(flag)) options.sizes[size] = parse_counts(flag, *text);
+  for (const SizeInfo& size : all_sizes()) {
+    const std::string flag = flag_of_size(size.name);
+    if (const auto text = given.value(flag)) options.sizes[size.name] = parse_counts(flag, *text);
   }
-  if (const auto text = given.value("--block-n")) options.blocks = parse_counts("--block-n", *text);
+  for (const BlockInfo& block : all_blocks()) {
+    const std::string flag = flag_of(block.name);
+    if (const auto text = given.value(flag)) options.blocks[block.name] = parse_counts(flag, *text);
+  }
+  for (const ParameterInfo& parameter : all_parameters()) {
+    const std::string flag = flag_of(parameter.name);
+    if (const auto text = given.value(flag)) options.parameters[parameter.name] = parse_numbers(flag, *text);
+  }
   if (const auto text = given.value("--scenario")) options.scenarios = parse_names("--scenario", *text);
   if (const auto text = given.value("--seed")) options.seed = parse_seed("--seed", *text);
   if (const auto text = given.value("--convention")) options.conventions = parse_names("--convention", *text);
@@ -86,8 +92,8 @@ void read_case(const Given& given, CheckOptions& options) {
 }
 
 void read_files(const Given& given, CheckOptions& options) {
-  for (const std::string& argument : all_file_arguments()) {
-    if (const auto path = given.value("--" + argument)) options.files[argument] = *path;
+  for (const Argument& argument : all_file_arguments()) {
+    if (const auto path = given.value("--" + argument.name)) options.files[argument.name] = *path;
   }
   if (const auto text = given.value("--box-format"))
     options.box_format = look_up(kBoxFormats, "--box-format", *text);
@@ -106,6 +112,7 @@ void read_criteria(const Given& given, CheckOptions& options) {
                 "--slack multiplies the bound that --rtol and --atol replace: give one or the other");
   }
   if (const auto text = given.value("--fd-samples")) options.fd_samples = parse_count("--fd-samples", *text);
+  options.full_jacobian = given.flag("--full-jacobian");
   if (const auto text = given.value("--skip")) options.skip = parse_names("--skip", *text);
   options.allow_mistrusted = given.flag("--allow-mistrusted");
   if (const auto path = given.value("--json")) {

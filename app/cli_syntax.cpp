@@ -7,7 +7,7 @@
 #include "app/values.hpp"
 #include "base/error.hpp"
 #include "base/suggest.hpp"
-#include "results/size_fields.hpp"
+#include "report/number_text.hpp"
 
 namespace lossgrad::app {
 namespace {
@@ -142,11 +142,13 @@ void Syntax::add_check() {
 void Syntax::add_check_case(CLI::App& check) {
   add_value(check, "--pass", "LIST", "forward, backward, all (default)");
   add_value(check, "--dtype", "LIST", "f32 (default), f64, f16, bf16, all");
-  for (const std::string& size : all_size_names()) {
-    const std::string option = "--" + std::string(field_of_size(size));
-    add_value(check, option, "LIST", "size " + size + " of the case");
+  for (const SizeInfo& size : all_sizes())
+    add_value(check, flag_of_size(size.name), "LIST", size.summary + " (default " + std::to_string(size.standard) + ")");
+  for (const BlockInfo& block : all_blocks()) add_value(check, flag_of(block.name), "LIST", block.summary);
+  for (const ParameterInfo& parameter : all_parameters()) {
+    add_value(check, flag_of(parameter.name), "LIST",
+              parameter.summary + " (default " + shortest(parameter.standard) + ")");
   }
-  add_value(check, "--block-n", "LIST", "threads of a block: multiples of 32 from 32 to 1024 (default 256)");
   add_value(check, "--scenario", "LIST", "input distributions, or all");
   add_value(check, "--seed", "S", "of the random inputs (default 1)");
   add_value(check, "--convention", "LIST", "named choices of eps, alpha ..., or all");
@@ -155,9 +157,10 @@ void Syntax::add_check_case(CLI::App& check) {
 }
 
 void Syntax::add_check_files(CLI::App& check) {
-  for (const std::string& argument : all_file_arguments()) {
-    add_value(check, "--" + argument, "FILE",
-              "take " + argument + " from a file: .npy, or COCO JSON for boxes");
+  for (const Argument& argument : all_file_arguments()) {
+    add_value(check, "--" + argument.name, "FILE",
+              "take " + argument.name + " from a file: " +
+                  (is_box_argument(argument) ? ".npy or COCO JSON" : ".npy"));
   }
   add_value(check, "--box-format", "FORMAT",
             "of box arrays: cxcywh (default), xyxy or xywh (left-top corner and size)");
@@ -169,6 +172,7 @@ void Syntax::add_check_criteria(CLI::App& check) {
   add_value(check, "--rtol", "X", "with --atol: replaces the bound by atol + rtol*|expected|");
   add_value(check, "--atol", "Y", "see --rtol");
   add_value(check, "--fd-samples", "K", "items compared with finite differences (default 256)");
+  add_flag(check, "--full-jacobian", "compare every component of these items, not some of each");
   add_value(check, "--skip", "LIST", "checks to leave out");
   add_flag(check, "--allow-mistrusted", "a mistrusted result does not make the exit code 1");
   add_value(check, "--json", "FILE",

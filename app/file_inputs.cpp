@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <functional>
 
 #include "app/loss_options.hpp"
 #include "base/error.hpp"
@@ -12,7 +13,15 @@
 namespace lossgrad::app {
 namespace {
 
-Dtype stored_dtype(const std::string& stored_type) { return parse_dtype(stored_type).value_or(Dtype::f32); }
+// bf16 has no files; of the others the one with more digits holds the values of all. Integers (labels) and
+// JSON say nothing about the kernel's type.
+void take_dtype(FileInputs& inputs, const std::string& stored_type) {
+  const auto dtype = parse_dtype(stored_type);
+  if (!dtype) return;
+  const bool wider =
+      !inputs.stored_dtype || format_of(*dtype).precision > format_of(*inputs.stored_dtype).precision;
+  if (wider) inputs.stored_dtype = dtype;
+}
 
 // Inputs and constants come from files together or not at all; dy may be left to the generator.
 std::vector<Argument> arguments_to_read(const Loss& loss, const CheckOptions& options) {
@@ -74,11 +83,8 @@ void read_boxes_of(FileInputs& inputs, const std::vector<Argument>& arguments, c
   add_note(inputs, pairs.crowd, "crowd boxes left out");
   inputs.values[arguments[0].name] = component_major(pairs.pred);
   inputs.values[arguments[1].name] = component_major(pairs.target);
-  inputs.sizes["N"] = static_cast<std::int64_t>(pairs.pred.size());
-  // bf16 has no files; of the others the one with more digits holds the values of both.
-  const Dtype first = stored_dtype(lists[0].stored_type);
-  const Dtype second = stored_dtype(lists[1].stored_type);
-  inputs.dtype = format_of(first).precision >= format_of(second).precision ? first : second;
+  inputs.sizes[arguments[0].axes[1]] = static_cast<std::int64_t>(pairs.pred.size());
+  for (const BoxList& list : lists) take_dtype(inputs, list.stored_type);
 }
 
 std::string shape_text(const std::vector<std::int64_t>& shape) {
@@ -104,10 +110,30 @@ bool axis_fits(const std::string& axis, std::int64_t length, Sizes& sizes) {
   return sizes.emplace(axis, length).first->second == length;
 }
 
+std::string allowed_text(const std::vector<double>& allowed) {
+  std::string text;
+  for (const double value : allowed) text += (text.empty() ? "" : " or ") + shortest(value);
+  return text;
+}
+
+// `values` hold one per item, or several: an item is a row of the file.
+void require_allowed(const Argument& argument, const std::string& path, const std::vector<double>& values) {
+  if (argument.allowed.empty()) return;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (std::find(argument.allowed.begin(), argument.allowed.end(), values[i]) != argument.allowed.end())
+      continue;
+    throw Error(ErrorKind::data, path + ": row " + std::to_string(i) + ": found " + shortest(values[i]) +
+                                     ", expected " + allowed_text(argument.allowed) + " (--" +
+                                     argument.name + ")");
+  }
+}
+
 void read_array_of(FileInputs& inputs, const Argument& argument, const std::string& path,
                    const FileReaders& readers) {
   Array array = readers.array(path);
   const std::string expected = axes_text(argument, inputs.sizes);
+  // A column of one value per item is what many tools write for a plain list.
+  if (argument.axes.size() == 1 && array.shape.size() == 2 && array.shape[1] == 1) array.shape.pop_back();
   bool fits = array.shape.size() == argument.axes.size();
   for (std::size_t i = 0; fits && i < array.shape.size(); ++i) {
     fits = axis_fits(argument.axes[i], array.shape[i], inputs.sizes);
@@ -116,7 +142,25 @@ void read_array_of(FileInputs& inputs, const Argument& argument, const std::stri
     throw Error(ErrorKind::data, path + ": found shape " + shape_text(array.shape) + ", expected " +
                                      expected + " for --" + argument.name);
   }
+  require_allowed(argument, path, array.values);
+  if (argument.role == ArgumentRole::input) {
+    const auto finite = [](double x) { return std::isfinite(x); };
+    const auto odd = std::count_if(array.values.begin(), array.values.end(), std::not_fn(finite));
+    add_note(inputs, odd, "values of " + argument.name + " are NaN or infinite");
+  }
+  if (argument.role != ArgumentRole::constant || argument.allowed.empty()) take_dtype(inputs, array.stored_type);
   inputs.values[argument.name] = std::move(array.values);
+}
+
+// Sizes that files gave but no kernel takes, and files without any item of a size that has a least value.
+void require_sizes(const Loss& loss, const FileInputs& inputs) {
+  for (const SizeInfo& size : loss.sizes()) {
+    const auto given = inputs.sizes.find(size.name);
+    if (given == inputs.sizes.end() || (given->second >= size.least && given->second <= size.most)) continue;
+    throw Error(ErrorKind::data, inputs.files.front().second + ": found " + size.name + " = " +
+                                     std::to_string(given->second) + ", expected " +
+                                     std::to_string(size.least) + " to " + std::to_string(size.most));
+  }
 }
 
 }  // namespace
@@ -136,6 +180,7 @@ FileInputs read_file_inputs(const Loss& loss, const CheckOptions& options, const
   if (!boxes.empty()) read_boxes_of(inputs, boxes, options, readers);
   for (const Argument& argument : arrays)
     read_array_of(inputs, argument, options.files.at(argument.name), readers);
+  require_sizes(loss, inputs);
   return inputs;
 }
 

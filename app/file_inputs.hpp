@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,7 @@ struct FileInputs {
   std::map<std::string, std::vector<double>>
       values;                // argument name -> values in the argument's layout, as stored
   Sizes sizes;               // that the files give
-  Dtype dtype = Dtype::f32;  // the widest stored type; f32 where the files have none
+  std::optional<Dtype> stored_dtype;  // the widest floating type of the files
   std::vector<std::pair<std::string, std::string>>
       files;                       // argument name -> path, in the order of the arguments
   std::vector<std::string> notes;  // pairs left out, odd boxes

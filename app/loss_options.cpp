@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "results/size_fields.hpp"
+
 namespace lossgrad::app {
 namespace {
 
@@ -12,8 +14,11 @@ bool may_come_from_file(const Argument& argument) {
           argument.role == ArgumentRole::upstream);
 }
 
-void add_once(std::vector<std::string>& names, const std::string& name) {
-  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+template <class Named>
+void add_once(std::vector<Named>& list, const Named& added) {
+  const bool known =
+      std::any_of(list.begin(), list.end(), [&](const Named& other) { return other.name == added.name; });
+  if (!known) list.push_back(added);
 }
 
 template <class Named>
@@ -34,9 +39,7 @@ std::vector<Argument> file_arguments(const Loss& loss) {
     options.convention = loss.conventions().front().name;
     const Kernel kernel = loss.kernel(options);
     for (const Argument& argument : kernel.arguments()) {
-      const bool known = std::any_of(arguments.begin(), arguments.end(),
-                                     [&](const Argument& other) { return other.name == argument.name; });
-      if (may_come_from_file(argument) && !known) arguments.push_back(argument);
+      if (may_come_from_file(argument)) add_once(arguments, argument);
     }
   }
   return arguments;
@@ -46,21 +49,43 @@ bool is_box_argument(const Argument& argument) {
   return argument.axes.size() == 2 && argument.axes[0] == "4" && argument.axes[1] == "N";
 }
 
-std::vector<std::string> all_file_arguments() {
-  std::vector<std::string> names;
+std::vector<Argument> all_file_arguments() {
+  std::vector<Argument> all;
   for (const Loss* loss : all_losses()) {
-    for (const Argument& argument : file_arguments(*loss)) add_once(names, argument.name);
+    for (const Argument& argument : file_arguments(*loss)) add_once(all, argument);
   }
-  return names;
+  return all;
 }
 
-std::vector<std::string> all_size_names() {
-  std::vector<std::string> names;
+std::vector<SizeInfo> all_sizes() {
+  std::vector<SizeInfo> sizes;
   for (const Loss* loss : all_losses()) {
-    for (const auto& [size, value] : loss->default_sizes()) add_once(names, size);
+    for (const SizeInfo& size : loss->sizes()) add_once(sizes, size);
   }
-  return names;
+  return sizes;
 }
+
+std::vector<BlockInfo> all_blocks() {
+  std::vector<BlockInfo> blocks;
+  for (const Loss* loss : all_losses()) add_once(blocks, loss->block());
+  return blocks;
+}
+
+std::vector<ParameterInfo> all_parameters() {
+  std::vector<ParameterInfo> parameters;
+  for (const Loss* loss : all_losses()) {
+    for (const ParameterInfo& parameter : loss->parameters()) add_once(parameters, parameter);
+  }
+  return parameters;
+}
+
+std::string flag_of(std::string_view name) {
+  std::string flag = "--" + std::string(name);
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  return flag;
+}
+
+std::string flag_of_size(std::string_view size) { return "--" + std::string(field_of_size(size)); }
 
 std::vector<std::string> names_of(std::span<const NamedChoice> choices) { return collect_names(choices); }
 std::vector<std::string> names_of(std::span<const ScenarioInfo> scenarios) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "losses/loss.hpp"
@@ -15,8 +16,13 @@ std::vector<Argument> file_arguments(const Loss& loss);
 // A box argument: [4, N].
 bool is_box_argument(const Argument& argument);
 
-std::vector<std::string> all_file_arguments();  // names over all losses
-std::vector<std::string> all_size_names();      // "N", ... over all losses
+std::vector<Argument> all_file_arguments();  // over all losses, each name once
+std::vector<SizeInfo> all_sizes();              // over all losses, each name once
+std::vector<BlockInfo> all_blocks();
+std::vector<ParameterInfo> all_parameters();
+// "--block-n" for "block_n".
+std::string flag_of(std::string_view name);
+std::string flag_of_size(std::string_view size);  // "--n" for "N"
 
 std::vector<std::string> names_of(std::span<const NamedChoice> choices);
 std::vector<std::string> names_of(std::span<const ScenarioInfo> scenarios);

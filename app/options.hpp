@@ -32,7 +32,9 @@ struct CheckOptions {
   std::vector<Dtype> dtypes;  // empty: f32, or the type of the files
   std::map<std::string, std::vector<std::int64_t>>
       sizes;  // size name -> values; a missing one: the loss's default
-  std::vector<std::int64_t> blocks = {256};
+  // Names of BlockInfo and ParameterInfo -> values; a missing one: the loss's own choice or default.
+  std::map<std::string, std::vector<std::int64_t>> blocks;
+  std::map<std::string, std::vector<double>> parameters;
   std::vector<std::string> scenarios;  // empty: the loss's default; {"all"}
   std::uint64_t seed = 1;
   std::vector<std::string> conventions;  // empty: the loss's default; {"all"}
@@ -45,6 +47,7 @@ struct CheckOptions {
   std::optional<double> rtol;
   std::optional<double> atol;
   std::int64_t fd_samples = 256;
+  bool full_jacobian = false;
   std::vector<std::string> skip;
   bool allow_mistrusted = false;
   std::string json;  // path, "-" or empty

@@ -187,6 +187,13 @@ std::uint64_t parse_seed(std::string_view flag, std::string_view text) {
   return value;
 }
 
+std::vector<double> parse_numbers(std::string_view flag, std::string_view text) {
+  std::vector<double> numbers;
+  for (const std::string& number : parse_names(flag, text))
+    numbers.push_back(parse_double(flag, number, "a finite number"));
+  return numbers;
+}
+
 double parse_positive(std::string_view flag, std::string_view text) {
   constexpr std::string_view kExpected = "a number above 0";
   const double value = parse_double(flag, text, kExpected);

@@ -23,10 +23,17 @@ bool made_of_kinks(const CheckRequest& request) {
   return false;
 }
 
-CaseKernels::CaseKernels(const CheckRequest& request, Backend& backend) : request_(request) {
+Kernel own_kernel(const CheckRequest& request, Pass pass, Dtype dtype) {
+  return request.loss->kernel({pass, dtype, request.convention, request.block, request.sizes});
+}
+
+CaseKernels::CaseKernels(const CheckRequest& request, Backend& backend)
+    : request_(request),
+      block_(static_cast<int>(
+          own_kernel(request, Pass::forward, request.dtype).constant(request.loss->block().name))) {
   std::vector<std::pair<Key, Kernel>> wanted;
   const auto want = [&](Pass pass, Dtype dtype, int block) {
-    const KernelOptions options{pass, dtype, request.convention, block};
+    const KernelOptions options{pass, dtype, request.convention, block, request.sizes};
     auto kernel =
         request.make_kernel ? request.make_kernel(options) : std::optional(request.loss->kernel(options));
     const Key key{pass, dtype, block};
@@ -37,9 +44,9 @@ CaseKernels::CaseKernels(const CheckRequest& request, Backend& backend) : reques
   for (const Pass pass : {Pass::forward, Pass::backward}) {
     const bool needed = wants(request, pass) || (pass == Pass::forward && wants(request, Pass::backward));
     if (!needed) continue;
-    want(pass, request.dtype, request.block);
+    want(pass, request.dtype, block_);
     if (wants(request, Pass::backward) && !skips(request, "self_consistency"))
-      want(pass, Dtype::f64, request.block);
+      want(pass, Dtype::f64, block_);
     if (!wants(request, pass) || skips(request, "repeatability")) continue;
     for (const int block : request.loss->repeatability_blocks()) want(pass, request.dtype, block);
   }
@@ -58,7 +65,7 @@ const ReadyKernel* CaseKernels::find(Pass pass, Dtype dtype, int block) const {
 }
 
 const ReadyKernel& CaseKernels::main(Pass pass) const {
-  const ReadyKernel* kernel = find(pass, request_.dtype, request_.block);
+  const ReadyKernel* kernel = find(pass, request_.dtype);
   if (kernel == nullptr)
     throw Error(ErrorKind::internal, "the case has no kernel for " + std::string(name(pass)));
   return *kernel;

@@ -23,17 +23,22 @@ class CaseKernels {
 
   // Null when the kernel's maker does not offer it.
   [[nodiscard]] const ReadyKernel* find(Pass pass, Dtype dtype, int block) const;
+  [[nodiscard]] const ReadyKernel* find(Pass pass, Dtype dtype) const { return find(pass, dtype, block_); }
+  [[nodiscard]] int main_block() const { return block_; }
   // The kernel that the case is about. Throws ErrorKind::internal when it was not asked for.
   [[nodiscard]] const ReadyKernel& main(Pass pass) const;
 
  private:
   using Key = std::tuple<Pass, Dtype, int>;
   const CheckRequest& request_;
+  int block_;  // of the main kernels
   std::map<Key, ReadyKernel> kernels_;
 };
 
 bool wants(const CheckRequest& request, Pass pass);
 bool skips(const CheckRequest& request, std::string_view check);
+// The loss's own kernel of a pass as the request wants it.
+Kernel own_kernel(const CheckRequest& request, Pass pass, Dtype dtype);
 // Whether the case's scenario consists of kinks on purpose.
 bool made_of_kinks(const CheckRequest& request);
 

@@ -39,13 +39,14 @@ struct CheckRequest {
   std::string convention;
   Dtype dtype = Dtype::f32;
   Sizes sizes;
-  std::map<std::string, double> parameters;  // values of the loss's scalar parameters (margin)
+  Parameters parameters;  // of the loss (margin); all of them
   std::string scenario;
   std::uint64_t seed = 1;
-  int block = 256;
+  int block = kOwnBlock;
   Tolerance tolerance;
   std::set<std::string> skip;     // names of checks to leave out
   std::int64_t fd_samples = 256;  // items whose gradients are compared with finite differences
+  bool full_jacobian = false;     // every component of these items, not some
   // Inputs from files instead of the scenario: argument name -> values in the argument's own layout. An
   // argument that is not here is generated (dy), with sizes as in `sizes`.
   std::map<std::string, std::vector<double>> inputs;

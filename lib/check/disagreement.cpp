@@ -18,22 +18,25 @@ bool informative(const DerivativeEstimate& estimate, double gradient) {
   return estimate.error <= kInformative * std::max(std::abs(estimate.value), std::abs(gradient));
 }
 
-void note_disagreement(Disagreement& found, const Sample& sample, const Sample::Component& component,
-                       const GradientPair& pair, const std::string& what) {
+void note_disagreement(Disagreement& found, const CheckRequest& request, const Sample& sample,
+                       const Direction& direction, const GradientPair& pair, const std::string& what) {
   const auto [got, expected, allowed] = pair;
   ++found.count;
   if (found.doubtful.empty() || found.doubtful.back().index != sample.index) {
     found.doubtful.push_back(sample);
-    found.doubtful.back().components.clear();
+    found.doubtful.back().directions.clear();
   }
-  found.doubtful.back().components.push_back({component.index, kSecondLook * component.first_step});
+  Direction closer = direction;
+  closer.first_step *= kSecondLook;
+  found.doubtful.back().directions.push_back(std::move(closer));
   const double ratio = std::abs(got - expected) / std::max(allowed, std::numeric_limits<double>::min());
   if (!(ratio > found.worst_ratio) && found.count > 1) return;
   found.worst_ratio = ratio;
   found.worst = {};
-  found.worst.output = "gradient";
+  const GradientComponent place = gradient_component(request, direction.component);
+  found.worst.output = direction.dense.empty() ? place.output : "gradient along a random direction";
   found.worst.item = sample.index;
-  found.worst.component = static_cast<std::int64_t>(component.index);
+  found.worst.component = static_cast<std::int64_t>(place.component);
   found.worst.got = got;
   found.worst.expected_low = found.worst.expected_high = expected;
   found.worst.bound = allowed;

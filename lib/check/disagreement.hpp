@@ -23,7 +23,7 @@ struct Disagreement {
   WorstElement worst;
   double worst_ratio = 0;
   std::string damage;            // what a launch damaged; empty: nothing
-  std::vector<Sample> doubtful;  // the samples with only the components that disagreed, with smaller steps
+  std::vector<Sample> doubtful;  // the samples with only the directions that disagreed, with smaller steps
 };
 
 // A gradient, what it should be, and how far they may be apart.
@@ -36,8 +36,8 @@ bool agree(const GradientPair& pair);
 // two.
 bool informative(const DerivativeEstimate& estimate, double gradient);
 
-void note_disagreement(Disagreement& found, const Sample& sample, const Sample::Component& component,
-                       const GradientPair& pair, const std::string& what);
+void note_disagreement(Disagreement& found, const CheckRequest& request, const Sample& sample,
+                       const Direction& direction, const GradientPair& pair, const std::string& what);
 
 // Verdict and reason from what was found. `failed_text` continues "3 of 812 ".
 void conclude_differences(CheckResult& result, const Disagreement& found, std::size_t samples,

@@ -23,12 +23,28 @@ std::string where(const CheckRequest& request, std::int64_t items, std::int64_t 
   return text;
 }
 
+// Long items: sizes beyond the block only while they stay small.
+constexpr std::int64_t kSmallElements = std::int64_t{1} << 20;
+
 // Around nothing, the warp and the block; a multiple of 16 blocks only where the case is larger still.
-std::vector<std::int64_t> ragged_sizes(std::int64_t block, std::int64_t case_items) {
+std::vector<std::int64_t> ragged_sizes(std::int64_t block, std::int64_t case_items,
+                                       std::int64_t elements_per_item) {
   std::set<std::int64_t> sizes = {
       0, 1, 2, 3, 31, 32, 33, block - 1, block, block + 1, 2 * block, 2 * block + 3, 3 * block};
   if (case_items > 16 * block) sizes.insert(16 * block);
+  std::erase_if(sizes, [&](std::int64_t items) {
+    return items > block + 1 && items * elements_per_item > kSmallElements;
+  });
   return {sizes.begin(), sizes.end()};
+}
+
+std::int64_t elements_per_item(const Kernel& kernel, const CheckRequest& request) {
+  std::int64_t elements = 0;
+  for (const Argument& argument : kernel.arguments()) {
+    if (argument.is_array())
+      elements += item_layout(argument, request.loss->item_size(), request.sizes).per_item();
+  }
+  return elements;
 }
 
 std::string at_place(std::string place, const std::string& finding) {
@@ -67,7 +83,8 @@ Findings check_small_sizes(const CaseContext& context, const ReadyKernel& kernel
   const CheckRequest& request = context.request;
   const std::int64_t block = kernel.kernel.parts().launch.items_per_block;
   Findings findings;
-  for (const std::int64_t items : ragged_sizes(block, request.sizes.at(request.loss->item_size()))) {
+  for (const std::int64_t items : ragged_sizes(block, request.sizes.at(request.loss->item_size()),
+                                               elements_per_item(kernel.kernel, request))) {
     if (items > 0 && context.source.empty()) continue;
     for (const std::int64_t misalignment : {0, 1}) {
       if (misalignment > 0 && items < block - 1) continue;
@@ -85,12 +102,16 @@ Findings check_small_sizes(const CaseContext& context, const ReadyKernel& kernel
 Findings check_same_bits(const CaseContext& context, Pass pass) {
   const CheckRequest& request = context.request;
   const auto blocks = request.loss->repeatability_blocks();
-  const std::int64_t largest = *std::max_element(blocks.begin(), blocks.end());
+  const ReadyKernel& main = context.kernels.main(pass);
+  std::int64_t largest = main.kernel.parts().launch.items_per_block;
+  for (const int block : blocks) {
+    if (const ReadyKernel* other = context.kernels.find(pass, request.dtype, block))
+      largest = std::max<std::int64_t>(largest, other->kernel.parts().launch.items_per_block);
+  }
   const std::int64_t items =
       std::min(request.sizes.at(request.loss->item_size()), 8 * largest + largest / 8 + 1);
   Findings findings;
   if (items == 0) return findings;
-  const ReadyKernel& main = context.kernels.main(pass);
   KernelRun run(request, context.backend, with_items(request, items), 0, request.seed);
   run.provide(main.kernel);
   run.write_inputs(context.source);
@@ -98,7 +119,7 @@ Findings check_same_bits(const CaseContext& context, Pass pass) {
   const std::uint64_t bits = bits_of(run, main, findings);
   for (const int block : blocks) {
     const ReadyKernel* other = context.kernels.find(pass, request.dtype, block);
-    if (other == nullptr || block == request.block) continue;
+    if (other == nullptr || block == context.kernels.main_block()) continue;
     if (bits_of(run, *other, findings) != bits)
       findings.lines.push_back("other bits with a block of " + std::to_string(block));
   }

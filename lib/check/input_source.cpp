@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/input_source.hpp"
 
+#include "check/case_kernels.hpp"
 #include "check/guarded_buffer.hpp"
 
 namespace lossgrad {
@@ -9,7 +10,7 @@ InputSource::InputSource(const CheckRequest& request) : request_(request) {
   if (!from_files()) return;
   items_in_files_ = request.sizes.at(request.loss->item_size());
   for (const Pass pass : {Pass::forward, Pass::backward}) {
-    const Kernel kernel = request.loss->kernel({pass, request.dtype, request.convention, request.block});
+    const Kernel kernel = own_kernel(request, pass, request.dtype);
     arguments_.insert(arguments_.end(), kernel.arguments().begin(), kernel.arguments().end());
   }
 }
@@ -18,6 +19,8 @@ Items InputSource::read(std::int64_t first, std::int64_t count, int variant) con
   Items items;
   items.first = first;
   items.count = count;
+  items.sizes = request_.sizes;
+  items.parameters = request_.parameters;
   const std::uint64_t seed = request_.seed + static_cast<std::uint64_t>(variant) * 0x9e3779b97f4a7c15u;
   request_.loss->generate(from_files() ? request_.loss->default_scenario() : request_.scenario,
                           request_.dtype, seed, items);

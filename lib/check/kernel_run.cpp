@@ -15,9 +15,15 @@
 namespace lossgrad {
 namespace {
 
-// Items go through the reference in blocks of this size, chunks of many blocks through transfers.
-constexpr std::int64_t kBlockItems = 1024;
-constexpr std::int64_t kChunkElements = std::int64_t{1} << 18;
+// Items go through the reference in blocks of about so many elements, chunks of many blocks through transfers.
+constexpr std::int64_t kBlockElements = std::int64_t{1} << 15;
+constexpr std::int64_t kChunkElements = std::int64_t{1} << 19;
+constexpr std::int64_t kMostBlockItems = 1024;
+
+std::int64_t items_per_block(std::int64_t elements_per_item) {
+  return std::clamp<std::int64_t>(kBlockElements / std::max<std::int64_t>(1, elements_per_item), 1,
+                                  kMostBlockItems);
+}
 
 bool is_input(const Argument& argument, Pass pass) {
   return argument.is_array() && !is_written(argument, pass);
@@ -88,22 +94,27 @@ namespace {
 // elements.
 template <class Visit>
 void for_each_chunk(std::int64_t items, std::int64_t elements_per_item, Visit visit) {
+  const std::int64_t block = items_per_block(elements_per_item);
   std::int64_t per_chunk = kChunkElements / std::max<std::int64_t>(1, elements_per_item);
-  if (per_chunk > kBlockItems) per_chunk -= per_chunk % kBlockItems;
+  if (per_chunk > block) per_chunk -= per_chunk % block;
   per_chunk = std::max<std::int64_t>(1, per_chunk);
   for (std::int64_t first = 0; first < items; first += per_chunk)
     visit(first, std::min(per_chunk, items - first));
 }
 
-// The same in parallel over blocks of one chunk: visit(offset in the chunk, count).
+// The same in parallel over blocks of `block` items of one chunk: visit(number of the block, offset in the
+// chunk, count).
 template <class Visit>
-void parallel_blocks(std::int64_t count, Visit visit) {
-  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, (count + kBlockItems - 1) / kBlockItems),
+void parallel_blocks(std::int64_t count, std::int64_t block, Visit visit) {
+  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, (count + block - 1) / block),
                     [&](const tbb::blocked_range<std::int64_t>& range) {
-                      for (std::int64_t b = range.begin(); b != range.end(); ++b) {
-                        visit(b * kBlockItems, std::min(kBlockItems, count - b * kBlockItems));
-                      }
+                      for (std::int64_t b = range.begin(); b != range.end(); ++b)
+                        visit(static_cast<std::size_t>(b), b * block, std::min(block, count - b * block));
                     });
+}
+
+std::size_t block_count(std::int64_t count, std::int64_t block) {
+  return static_cast<std::size_t>((count + block - 1) / block);
 }
 
 }  // namespace
@@ -116,10 +127,11 @@ void KernelRun::write_values(const Items& items) {
 }
 
 void KernelRun::write_inputs(const InputSource& source, int variant) {
+  const std::int64_t block_items = items_per_block(elements_per_item());
   for_each_chunk(item_count_, elements_per_item(), [&](std::int64_t first, std::int64_t count) {
-    std::vector<Items> blocks(static_cast<std::size_t>((count + kBlockItems - 1) / kBlockItems));
-    parallel_blocks(count, [&](std::int64_t at, std::int64_t length) {
-      blocks[static_cast<std::size_t>(at / kBlockItems)] = source.read(first + at, length, variant);
+    std::vector<Items> blocks(block_count(count, block_items));
+    parallel_blocks(count, block_items, [&](std::size_t number, std::int64_t at, std::int64_t length) {
+      blocks[number] = source.read(first + at, length, variant);
     });
     for (const Items& block : blocks) write_values(block);
   });
@@ -128,15 +140,19 @@ void KernelRun::write_inputs(const InputSource& source, int variant) {
 void KernelRun::write_reference_saved(const Kernel& backward) {
   const ReferenceRequest request{Pass::forward, request_.dtype, request_.convention};
   std::vector<Argument> inputs;
+  bool any_saved = false;
   for (const Argument& argument : backward.arguments()) {
     if (is_input(argument, Pass::backward) && argument.role != ArgumentRole::saved)
       inputs.push_back(argument);
+    any_saved = any_saved || argument.role == ArgumentRole::saved;
   }
+  if (!any_saved) return;
+  const std::int64_t block_items = items_per_block(elements_per_item());
   for_each_chunk(item_count_, elements_per_item(), [&](std::int64_t first, std::int64_t count) {
     const Items chunk = read(inputs, first, count);
-    std::vector<Items> blocks(static_cast<std::size_t>((count + kBlockItems - 1) / kBlockItems));
-    parallel_blocks(count, [&](std::int64_t at, std::int64_t length) {
-      Items& block = blocks[static_cast<std::size_t>(at / kBlockItems)];
+    std::vector<Items> blocks(block_count(count, block_items));
+    parallel_blocks(count, block_items, [&](std::size_t number, std::int64_t at, std::int64_t length) {
+      Items& block = blocks[number];
       block.first = first + at;
       block.count = length;
       Reference reference;
@@ -160,6 +176,8 @@ Items KernelRun::cut_items(const Items& chunk, std::int64_t at, std::int64_t len
   Items block;
   block.first = chunk.first + at;
   block.count = length;
+  block.sizes = chunk.sizes;
+  block.parameters = chunk.parameters;
   for (const auto& [name, values] : chunk.values)
     block.values[name] = cut(values, layout(name), chunk.count, at, length);
   return block;
@@ -208,6 +226,8 @@ Items KernelRun::read(std::span<const Argument> of, std::int64_t first, std::int
   Items items;
   items.first = first;
   items.count = count;
+  items.sizes = sizes_;
+  items.parameters = request_.parameters;
   for (const Argument& argument : of) {
     if (!argument.is_array()) continue;
     const auto bytes = buffers_.at(argument.name)->read_items(first, count);
@@ -253,9 +273,10 @@ void KernelRun::compare_block(const Kernel& kernel, const Items& items, Comparis
 Comparison KernelRun::compare(const Kernel& kernel, const std::function<void(double)>& progress) const {
   tbb::enumerable_thread_specific<Comparison> parts(
       [&] { return Comparison(request_.dtype, request_.tolerance); });
+  const std::int64_t block_items = items_per_block(elements_per_item());
   for_each_chunk(item_count_, elements_per_item(), [&](std::int64_t first, std::int64_t count) {
     const Items chunk = read(kernel.arguments(), first, count);
-    parallel_blocks(count, [&](std::int64_t at, std::int64_t length) {
+    parallel_blocks(count, block_items, [&](std::size_t, std::int64_t at, std::int64_t length) {
       compare_block(kernel, cut_items(chunk, at, length), parts.local());
     });
     if (progress) progress(static_cast<double>(first + count) / static_cast<double>(item_count_));

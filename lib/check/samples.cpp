@@ -3,14 +3,23 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <numeric>
 
 #include "base/error.hpp"
+#include "check/case_kernels.hpp"
+#include "check/guarded_buffer.hpp"
+#include "math/random.hpp"
+#include "math/ridders.hpp"
 
 namespace lossgrad {
 namespace {
 
-constexpr std::size_t kMostComponents = 8;
+constexpr int kRandomDirections = 2;
+// Values of differentiated inputs that the differences of one case may take, at the fewest samples.
+constexpr std::int64_t kMostValues = std::int64_t{1} << 27;
+constexpr std::int64_t kFewestSamples = 2;
 
 bool all_finite(const Items& items) {
   for (const auto& [name, values] : items.values) {
@@ -23,7 +32,7 @@ bool all_finite(const Items& items) {
 double error_of_value(const CheckRequest& request, const Items& item) {
   Reference reference;
   request.loss->evaluate({Pass::forward, Dtype::f64, request.convention}, item, reference);
-  const Kernel forward = request.loss->kernel({Pass::forward, Dtype::f64, request.convention, request.block});
+  const Kernel forward = own_kernel(request, Pass::forward, Dtype::f64);
   for (const Argument& argument : forward.arguments()) {
     if (argument.role != ArgumentRole::output) continue;
     const ReferenceValues& values = reference.at(argument.name);
@@ -37,25 +46,109 @@ double error_of_value(const CheckRequest& request, const Items& item) {
 // Steps of a thousand roundings of the coordinates at least, else differences are all noise.
 constexpr double kLeastStep = 1000 * 0x1p-52;
 
-std::vector<Sample::Component> chosen_components(const GradientOracles& oracles, std::int64_t item) {
-  double scale = 0;
-  for (const double x : oracles.point) scale = std::max(scale, std::abs(x));
-  const std::size_t count = oracles.point.size(), kept = std::min(count, kMostComponents);
-  std::vector<Sample::Component> chosen;
+double largest_magnitude(std::span<const double> values) {
+  double largest = 0;
+  for (const double x : values) largest = std::max(largest, std::abs(x));
+  return largest;
+}
+
+std::vector<double> random_unit_vector(std::size_t size, std::uint64_t seed, std::int64_t number) {
+  constexpr std::uint32_t kStream = 0xd1ec;
+  ItemRandom random(seed, kStream, number);
+  std::vector<double> vector(size);
+  double square = 0;
+  for (double& x : vector) {
+    x = random.normal();
+    square += x * x;
+  }
+  for (double& x : vector) x /= std::sqrt(square);
+  return vector;
+}
+
+std::vector<Direction> choose_directions(const CheckRequest& request, const GradientOracles& oracles,
+                                         std::int64_t item) {
+  const double scale = largest_magnitude(oracles.point);
+  const std::size_t count = oracles.point.size();
+  const std::size_t kept = request.full_jacobian ? count : std::min(count, kMostCoordinates);
+  std::vector<Direction> chosen;
+  const auto add = [&](std::size_t component, std::vector<double> dense, double radius) {
+    const double step = std::min(radius, 0.05 * scale);
+    if (step > kLeastStep * scale) chosen.push_back({component, std::move(dense), step});
+  };
   for (std::size_t k = 0; k < kept; ++k) {
     const std::size_t c = (k * count / kept + static_cast<std::size_t>(item)) % count;
-    const double step = std::min(oracles.smooth_radius[c], 0.05 * scale);
-    if (step > kLeastStep * scale) chosen.push_back({c, step});
+    add(c, {}, oracles.smooth_radius[c]);
   }
+  if (count <= kMostCoordinates) return chosen;
+  const double least = *std::min_element(oracles.smooth_radius.begin(), oracles.smooth_radius.end());
+  for (int k = 0; k < kRandomDirections; ++k)
+    add(0, random_unit_vector(count, request.seed, kRandomDirections * item + k), least);
   return chosen;
+}
+
+// Differentiated values of one item.
+std::int64_t values_per_item(const CheckRequest& request) {
+  std::int64_t values = 0;
+  const Kernel backward = own_kernel(request, Pass::backward, Dtype::f64);
+  for (const Argument& argument : backward.arguments()) {
+    if (argument.role == ArgumentRole::gradient)
+      values += item_layout(argument, request.loss->item_size(), request.sizes).per_item();
+  }
+  return values;
+}
+
+std::int64_t sample_count(const CheckRequest& request) {
+  const std::int64_t values = std::max<std::int64_t>(1, values_per_item(request));
+  const std::int64_t most = static_cast<std::int64_t>(kMostCoordinates);
+  const std::int64_t directions =
+      values <= most ? values : (request.full_jacobian ? values : most) + kRandomDirections;
+  const std::int64_t affordable = kMostValues / (values * directions * 2 * kRiddersSteps);
+  const std::int64_t total = request.sizes.at(request.loss->item_size());
+  return std::min({total, request.fd_samples, std::max(kFewestSamples, affordable)});
 }
 
 }  // namespace
 
+std::vector<double> Direction::moved(std::vector<double> point, double step) const {
+  if (dense.empty()) {
+    point[component] += step;
+  } else {
+    for (std::size_t i = 0; i < point.size(); ++i) point[i] += step * dense[i];
+  }
+  return point;
+}
+
+std::vector<double> Direction::vector(std::size_t size) const {
+  return dense.empty() ? moved(std::vector<double>(size), 1) : dense;
+}
+
+double Direction::along(std::span<const double> gradient) const {
+  return dense.empty() ? gradient[component]
+                       : std::inner_product(dense.begin(), dense.end(), gradient.begin(), 0.0);
+}
+
+double Direction::along_magnitudes(std::span<const double> magnitudes) const {
+  if (dense.empty()) return magnitudes[component];
+  return std::inner_product(dense.begin(), dense.end(), magnitudes.begin(), 0.0, std::plus<>(),
+                            [](double d, double m) { return std::abs(d) * m; });
+}
+
+GradientComponent gradient_component(const CheckRequest& request, std::size_t component) {
+  const Kernel backward = own_kernel(request, Pass::backward, Dtype::f64);
+  for (const Argument& argument : backward.arguments()) {
+    if (argument.role != ArgumentRole::gradient) continue;
+    const auto per_item = static_cast<std::size_t>(
+        item_layout(argument, request.loss->item_size(), request.sizes).per_item());
+    if (component < per_item) return {argument.name, component};
+    component -= per_item;
+  }
+  throw Error(ErrorKind::internal, "the gradients have fewer components than the inputs");
+}
+
 std::vector<Sample> draw_samples(const CheckRequest& request, const InputSource& source) {
   std::vector<Sample> samples;
   const std::int64_t total = request.sizes.at(request.loss->item_size());
-  const std::int64_t wanted = std::min(total, request.fd_samples);
+  const std::int64_t wanted = sample_count(request);
   for (std::int64_t k = 0; k < wanted; ++k) {
     Sample sample;
     // Not total / wanted * k: a period of the data must not decide what is looked at.
@@ -64,8 +157,8 @@ std::vector<Sample> draw_samples(const CheckRequest& request, const InputSource&
     sample.item = source.read(sample.index, 1);
     if (!all_finite(sample.item)) continue;
     sample.oracles = request.loss->oracles(request.convention, sample.item, 0);
-    sample.components = chosen_components(sample.oracles, sample.index);
-    if (sample.components.empty()) continue;
+    sample.directions = choose_directions(request, sample.oracles, sample.index);
+    if (sample.directions.empty()) continue;
     sample.value_error = error_of_value(request, sample.item);
     if (!std::isfinite(sample.value_error)) continue;
     samples.push_back(std::move(sample));

@@ -37,6 +37,7 @@ struct Argument {
   // Axes in memory order, slowest first; each is the name of a size or a decimal number: {"4", "N"}. Empty
   // for scalars.
   std::vector<std::string> axes;
+  std::vector<double> allowed = {};  // the only values of a constant; empty: any
 
   [[nodiscard]] bool is_array() const { return !axes.empty(); }
 };

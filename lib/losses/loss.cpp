@@ -24,6 +24,18 @@ void ReferenceValues::resize(std::size_t elements) {
   flags.resize(elements);
 }
 
+Sizes default_sizes(const Loss& loss) {
+  Sizes sizes;
+  for (const SizeInfo& size : loss.sizes()) sizes[size.name] = size.standard;
+  return sizes;
+}
+
+Parameters default_parameters(const Loss& loss) {
+  Parameters parameters;
+  for (const ParameterInfo& parameter : loss.parameters()) parameters[parameter.name] = parameter.standard;
+  return parameters;
+}
+
 std::span<const Loss* const> all_losses() {
   static const std::array losses = {
 #define LOSS(name) &name##_loss(),

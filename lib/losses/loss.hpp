@@ -27,19 +27,49 @@ struct ScenarioInfo {
   bool in_mixed = true;        // a member of the mixture `mixed`
 };
 
+inline constexpr std::int64_t kLargestSize = 2147483647;  // sizes reach a kernel as i32
+
+// A size of the loss's arguments, and --FIELD (results/size_fields.hpp) with its values.
+struct SizeInfo {
+  std::string name;  // "N", "n_dim"
+  std::int64_t standard = 0;
+  std::int64_t least = 0;
+  std::int64_t most = 0;
+  std::string summary;  // one line
+};
+
+// A scalar that a kernel takes by value as f32, and --NAME with its value.
+struct ParameterInfo {
+  std::string name;  // "margin"
+  double standard = 0;
+  std::string summary;  // one line
+};
+using Parameters = std::map<std::string, double>;  // values as f32 holds them
+
+// The compile-time constant that decides how a kernel divides its work, and --NAME with dashes.
+struct BlockInfo {
+  std::string name;     // "block_n"
+  std::string summary;  // one line: which values there are, which is the default
+};
+
+inline constexpr int kOwnBlock = -1;  // the loss's own choice for the sizes
+
 struct KernelOptions {
   Pass pass = Pass::forward;
   Dtype dtype = Dtype::f32;
   std::string convention;
-  int block = 256;
+  int block = kOwnBlock;
+  Sizes sizes;  // of the case; what is missing has its default
 };
 
 // Values of a run of items (boxes, rows): argument name -> values in the argument's layout, with the item
-// axis cut to the run. pred [4, N] becomes [4, count].
+// axis cut to the run. pred [4, N] becomes [4, count]. `sizes` and `parameters` are the case's.
 struct Items {
   std::int64_t first = 0;  // index of the first item in the case
   std::int64_t count = 0;
   std::map<std::string, std::vector<double>> values;
+  Sizes sizes;
+  Parameters parameters;
   [[nodiscard]] std::span<const double> at(const std::string& argument) const;
 };
 
@@ -79,11 +109,14 @@ struct GradientOracles {
   std::vector<double>
       closed;  // dy = 1; components of all differentiated inputs, in the order of the gradients
   std::vector<double> closed_error;   // its rounding error bound
-  std::vector<double> automatic;      // Eigen's AutoDiffScalar on the value
   std::vector<double> point;          // where: the differentiated inputs
-  std::vector<double> smooth_radius;  // per component: a step that crosses no kink and is small on the loss's
-                                      // scale; 0 at a kink
+  // Per component: a step that crosses no kink and is small on the loss's scale; 0 at a kink. Where there are
+  // more than kMostCoordinates components the smallest of them holds along every direction of length 1.
+  std::vector<double> smooth_radius;
 };
+
+// Of an item with more differentiated components than this only some are looked at one by one.
+inline constexpr std::size_t kMostCoordinates = 8;
 
 class Loss {
  public:
@@ -101,15 +134,18 @@ class Loss {
   [[nodiscard]] virtual std::string default_scenario() const = 0;
   [[nodiscard]] virtual std::string item_name() const = 0;  // "box", "row"
   [[nodiscard]] virtual std::string item_size() const = 0;  // the size that counts items: "N", "n_rows"
-  [[nodiscard]] virtual Sizes default_sizes() const = 0;
+  [[nodiscard]] virtual std::span<const SizeInfo> sizes() const = 0;
+  [[nodiscard]] virtual std::span<const ParameterInfo> parameters() const { return {}; }
+  [[nodiscard]] virtual const BlockInfo& block() const = 0;
 
-  // Throws ErrorKind::usage for a block that the loss's kernels do not take.
+  // Throws ErrorKind::usage, with the flag, for a block that the loss's kernels do not take.
   [[nodiscard]] virtual Kernel kernel(const KernelOptions& options) const = 0;
-  // Block sizes that the repeatability check compares; each gives the same bits.
+  // Blocks that the repeatability check compares; each gives the same bits. Empty where the block decides the
+  // order of a sum.
   [[nodiscard]] virtual std::span<const int> repeatability_blocks() const = 0;
 
   // Inputs and dy of items [first, first + count), rounded to `dtype`. Item i depends only on scenario,
-  // dtype, seed, i.
+  // dtype, seed, i, the sizes besides the number of items, and the parameters.
   virtual void generate(std::string_view scenario, Dtype dtype, std::uint64_t seed, Items& items) const = 0;
 
   // Right values and bounds of every output of the pass. `items` holds inputs, constants and, for backward,
@@ -120,6 +156,11 @@ class Loss {
   // Oracles of item `index` of `items` (dy taken as 1).
   [[nodiscard]] virtual GradientOracles oracles(std::string_view convention, const Items& items,
                                                 std::int64_t index) const = 0;
+  // Derivative of the value along `direction` (as long as GradientOracles::point) by automatic
+  // differentiation, what the convention holds fixed held fixed.
+  [[nodiscard]] virtual double derivative_along(std::string_view convention, const Items& items,
+                                                std::int64_t index,
+                                                std::span<const double> direction) const = 0;
   // The loss's value in double with the differentiated inputs of the item replaced by `point`; what the
   // convention holds fixed stays at the item's own values.
   [[nodiscard]] virtual double value_at(std::string_view convention, const Items& items, std::int64_t index,
@@ -130,6 +171,9 @@ class Loss {
   [[nodiscard]] virtual double value_from_outputs(std::string_view convention, const ItemOutputs& outputs,
                                                   const ItemOutputs& base) const = 0;
 };
+
+Sizes default_sizes(const Loss& loss);
+Parameters default_parameters(const Loss& loss);
 
 // Every loss of losses.def.
 std::span<const Loss* const> all_losses();

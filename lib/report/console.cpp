@@ -42,8 +42,11 @@ std::string painted(const std::string& text, std::string_view paint, const Conso
 
 std::string heading(const CaseId& id) {
   std::string text = id.loss + " " + std::string(name(id.dtype));
-  for (const auto& [size, value] : id.sizes)
-    text += "  " + std::string(field_of_size(size)) + " " + grouped(value);
+  for (const SizeField& entry : kSizeFields) {
+    const auto size = id.sizes.find(std::string(entry.size));
+    if (size != id.sizes.end()) text += "  " + std::string(entry.field) + " " + grouped(size->second);
+  }
+  for (const auto& [parameter, value] : id.parameters) text += "  " + parameter + " " + parameter_text(value);
   if (id.files.empty()) {
     text += "  scenario " + id.scenario + "  seed " + std::to_string(id.seed);
   } else {

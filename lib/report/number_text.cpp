@@ -32,12 +32,20 @@ std::string grouped(std::int64_t count) {
   return text;
 }
 
-std::string shortest(double value) {
+namespace {
+
+template <class Number>
+std::string fewest_digits(Number value) {
   if (!std::isfinite(value)) return formatted(value, std::chars_format::general, 1);
   std::array<char, 32> buffer{};
   const auto [end, code] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
   return {buffer.data(), end};
 }
+
+}  // namespace
+
+std::string shortest(double value) { return fewest_digits(value); }
+std::string parameter_text(double value) { return fewest_digits(static_cast<float>(value)); }
 
 std::string scientific(double value) {
   return value == 0 ? "0" : formatted(value, std::chars_format::scientific, 1);

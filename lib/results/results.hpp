@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,6 +32,7 @@ struct CaseId {
   std::string convention;  // "yolo"
   Dtype dtype = Dtype::f32;
   Sizes sizes;                                             // {"N": 1048576}
+  std::map<std::string, double> parameters;                // {"margin": 0.5}
   std::string scenario;                                    // "mixed"; "file" for boxes read from files
   std::vector<std::pair<std::string, std::string>> files;  // argument name -> path, as given
   std::uint64_t seed = 0;

@@ -45,6 +45,9 @@ void add_case(Json& json, const CaseId& id) {
   json["convention"] = id.convention;
   json["dtype"] = name(id.dtype);
   for (const auto& [size, value] : id.sizes) json[std::string(field_of_size(size))] = value;
+  Json parameters = Json::object();
+  for (const auto& [parameter, value] : id.parameters) parameters[parameter] = number_json(value);
+  json["parameters"] = std::move(parameters);
   json["scenario"] = id.scenario;
   json["seed"] = id.seed;
   json["backend"] = id.backend;

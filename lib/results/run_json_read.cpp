@@ -58,6 +58,8 @@ CaseId read_case(JsonObject& object) {
     if (const auto value = object.take_if_present(std::string(field)))
       id.sizes[std::string(size)] = value->integer(0);
   }
+  for (const auto& [parameter, value] : object.take("parameters").members())
+    id.parameters[parameter] = value.number();
   id.scenario = object.take("scenario").text();
   id.seed = object.take("seed").unsigned_integer();
   id.backend = object.take("backend").text();

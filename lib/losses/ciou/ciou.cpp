@@ -187,16 +187,21 @@ class CiouLoss final : public Loss {
   std::string default_scenario() const override { return "mixed"; }
   std::string item_name() const override { return "box"; }
   std::string item_size() const override { return "N"; }
-  // Beyond 2^16 and no multiple of any block: what is indexed with too few bits or loses its tail shows.
-  Sizes default_sizes() const override { return {{"N", 100003}}; }
+  std::span<const SizeInfo> sizes() const override {
+    // Beyond 2^16 and no multiple of any block: what is indexed with too few bits or loses its tail shows.
+    static const std::array<SizeInfo, 1> kSizes = {{{"N", 100003, 0, kLargestSize, "boxes"}}};
+    return kSizes;
+  }
+  const BlockInfo& block() const override { return ciou_block(); }
 
   Kernel kernel(const KernelOptions& options) const override {
     const CiouConvention& convention = find_ciou_convention(options.convention);
+    const int block = options.block == kOwnBlock ? kCiouDefaultBlock : options.block;
     switch (options.pass) {
       case Pass::forward:
-        return YoloCiouLossForward(options.dtype, options.block, convention);
+        return YoloCiouLossForward(options.dtype, block, convention);
       case Pass::backward:
-        return YoloCiouLossBackward(options.dtype, options.block, convention);
+        return YoloCiouLossBackward(options.dtype, block, convention);
       case Pass::forward_backward:
         break;
     }
@@ -210,6 +215,8 @@ class CiouLoss final : public Loss {
   void generate(std::string_view scenario, Dtype dtype, std::uint64_t seed, Items& items) const override;
   void evaluate(const ReferenceRequest& request, const Items& items, Reference& reference) const override;
   GradientOracles oracles(std::string_view convention, const Items& items, std::int64_t index) const override;
+  double derivative_along(std::string_view convention, const Items& items, std::int64_t index,
+                          std::span<const double> direction) const override;
   double value_at(std::string_view convention, const Items& items, std::int64_t index,
                   std::span<const double> point) const override;
   double value_from_outputs(std::string_view convention, const ItemOutputs& outputs,
@@ -272,16 +279,26 @@ GradientOracles CiouLoss::oracles(std::string_view convention_name, const Items&
 
   const CiouBox<double> point = box_at<double>(pred, items.count, index);
   oracles.point = {point.cx, point.cy, point.w, point.h};
-  using D4 = Dual<4>;
-  const CiouBox<D4> dual{D4(point.cx, 4, 0), D4(point.cy, 4, 1), D4(point.w, 4, 2), D4(point.h, 4, 3)};
-  const D4 loss =
-      value_for_derivatives(dual, box_at<D4>(target, items.count, index), convention, r.alpha.value);
-  oracles.automatic.assign(loss.derivatives().data(), loss.derivatives().data() + 4);
   const auto fixed = box_at<double>(target, items.count, index);
   const double along_x = smooth_radius(point.cx, point.w, fixed.cx, fixed.w);
   const double along_y = smooth_radius(point.cy, point.h, fixed.cy, fixed.h);
   oracles.smooth_radius = {along_x, along_y, along_x, along_y};
   return oracles;
+}
+
+double CiouLoss::derivative_along(std::string_view convention_name, const Items& items, std::int64_t index,
+                                  std::span<const double> direction) const {
+  const CiouConvention& convention = find_ciou_convention(convention_name);
+  const auto pred = box_at<double>(items.at("pred"), items.count, index);
+  const auto target = box_at<double>(items.at("target"), items.count, index);
+  const double alpha = ciou_values(pred, target, convention, CiouForm::centre, false).alpha;
+  using Slope = Dual<1>;
+  const auto moving = [&](double x, std::size_t component) {
+    return Slope(x, Slope::DerType(direction[component]));
+  };
+  const CiouBox<Slope> moved{moving(pred.cx, 0), moving(pred.cy, 1), moving(pred.w, 2), moving(pred.h, 3)};
+  return value_for_derivatives(moved, box_at<Slope>(items.at("target"), items.count, index), convention, alpha)
+      .derivatives()[0];
 }
 
 double CiouLoss::value_at(std::string_view convention_name, const Items& items, std::int64_t index,

@@ -39,8 +39,8 @@ std::string typed(const std::string& parameters, Dtype dtype) {
 
 Kernel::Parts common_parts(Pass pass, Dtype dtype, int block_n, const CiouConvention& convention) {
   if (block_n < 32 || block_n > 1024 || block_n % 32 != 0) {
-    throw Error(ErrorKind::usage, "BLOCK_N is " + std::to_string(block_n) +
-                                      ", expected a multiple of 32 from 32 to 1024 (--block-n)");
+    throw Error(ErrorKind::usage, "--block-n: found " + std::to_string(block_n) +
+                                      ", expected a multiple of 32 from 32 to 1024");
   }
   Kernel::Parts parts;
   parts.name = pass == Pass::forward ? "yolo_ciou_loss_forward" : "yolo_ciou_loss_backward";
@@ -106,6 +106,12 @@ const CiouConvention& find_ciou_convention(std::string_view name) {
     known.emplace_back(convention.name);
   }
   throw Error(ErrorKind::usage, unknown_name_message("convention", name, known));
+}
+
+const BlockInfo& ciou_block() {
+  static const BlockInfo block{"block_n",
+                               "boxes and threads of a block: multiples of 32 from 32 to 1024 (default 256)"};
+  return block;
 }
 
 YoloCiouLossForward::YoloCiouLossForward(Dtype dtype, int block_n, const CiouConvention& convention)
