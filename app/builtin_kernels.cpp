@@ -11,7 +11,8 @@
 namespace lossgrad::app {
 namespace {
 
-// The third part of an id; the loss's own choice when there is none, so that a wrong id still gets a near one.
+// The third part of an id; the loss's own choice when there is none, so that a wrong id still gets a near
+// one.
 int block_in(std::string_view id) {
   for (int part = 0; part < 2; ++part) {
     const std::size_t at = id.find("__");

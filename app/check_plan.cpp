@@ -67,7 +67,8 @@ void require_consistent_files(const Loss& loss, const CheckOptions& options) {
 template <class Info>
 const Info& find_own(std::span<const Info> own, const Loss& loss, const std::string& name,
                      const std::string& flag, const char* kind) {
-  const auto found = std::find_if(own.begin(), own.end(), [&](const Info& info) { return info.name == name; });
+  const auto found =
+      std::find_if(own.begin(), own.end(), [&](const Info& info) { return info.name == name; });
   if (found == own.end())
     throw Error(ErrorKind::usage, flag + ": " + std::string(loss.name()) + " has no such " + kind);
   return *found;
@@ -124,8 +125,8 @@ std::vector<int> block_list(const Loss& loss, const CheckOptions& options) {
   std::vector<int> blocks;
   for (const auto& [name, values] : options.blocks) {
     if (name != loss.block().name) {
-      throw Error(ErrorKind::usage, flag_of(name) + ": " + std::string(loss.name()) + " has no such option, " +
-                                        flag_of(loss.block().name) + " is its own");
+      throw Error(ErrorKind::usage, flag_of(name) + ": " + std::string(loss.name()) +
+                                        " has no such option, " + flag_of(loss.block().name) + " is its own");
     }
     for (const std::int64_t value : values)
       blocks.push_back(static_cast<int>(std::min<std::int64_t>(value, std::numeric_limits<int>::max())));
@@ -172,7 +173,8 @@ CaseLists case_lists(const CheckOptions& options, const CheckPlan& plan) {
   const auto conventions = names_of(loss.conventions());
   lists.conventions = choose("convention", options.conventions, conventions, conventions.front());
   lists.dtypes = options.dtypes;
-  if (lists.dtypes.empty()) lists.dtypes = {plan.files ? plan.files->stored_dtype.value_or(Dtype::f32) : Dtype::f32};
+  if (lists.dtypes.empty())
+    lists.dtypes = {plan.files ? plan.files->stored_dtype.value_or(Dtype::f32) : Dtype::f32};
   lists.sizes = plan.files ? std::vector<Sizes>{plan.files->sizes} : size_product(loss, options);
   lists.parameters = parameter_product(loss, options);
   lists.blocks = block_list(loss, options);

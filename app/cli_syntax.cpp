@@ -143,7 +143,8 @@ void Syntax::add_check_case(CLI::App& check) {
   add_value(check, "--pass", "LIST", "forward, backward, all (default)");
   add_value(check, "--dtype", "LIST", "f32 (default), f64, f16, bf16, all");
   for (const SizeInfo& size : all_sizes())
-    add_value(check, flag_of_size(size.name), "LIST", size.summary + " (default " + std::to_string(size.standard) + ")");
+    add_value(check, flag_of_size(size.name), "LIST",
+              size.summary + " (default " + std::to_string(size.standard) + ")");
   for (const BlockInfo& block : all_blocks()) add_value(check, flag_of(block.name), "LIST", block.summary);
   for (const ParameterInfo& parameter : all_parameters()) {
     add_value(check, flag_of(parameter.name), "LIST",
@@ -159,8 +160,8 @@ void Syntax::add_check_case(CLI::App& check) {
 void Syntax::add_check_files(CLI::App& check) {
   for (const Argument& argument : all_file_arguments()) {
     add_value(check, "--" + argument.name, "FILE",
-              "take " + argument.name + " from a file: " +
-                  (is_box_argument(argument) ? ".npy or COCO JSON" : ".npy"));
+              "take " + argument.name +
+                  " from a file: " + (is_box_argument(argument) ? ".npy or COCO JSON" : ".npy"));
   }
   add_value(check, "--box-format", "FORMAT",
             "of box arrays: cxcywh (default), xyxy or xywh (left-top corner and size)");

@@ -123,8 +123,8 @@ void require_allowed(const Argument& argument, const std::string& path, const st
     if (std::find(argument.allowed.begin(), argument.allowed.end(), values[i]) != argument.allowed.end())
       continue;
     throw Error(ErrorKind::data, path + ": row " + std::to_string(i) + ": found " + shortest(values[i]) +
-                                     ", expected " + allowed_text(argument.allowed) + " (--" +
-                                     argument.name + ")");
+                                     ", expected " + allowed_text(argument.allowed) + " (--" + argument.name +
+                                     ")");
   }
 }
 
@@ -148,7 +148,8 @@ void read_array_of(FileInputs& inputs, const Argument& argument, const std::stri
     const auto odd = std::count_if(array.values.begin(), array.values.end(), std::not_fn(finite));
     add_note(inputs, odd, "values of " + argument.name + " are NaN or infinite");
   }
-  if (argument.role != ArgumentRole::constant || argument.allowed.empty()) take_dtype(inputs, array.stored_type);
+  if (argument.role != ArgumentRole::constant || argument.allowed.empty())
+    take_dtype(inputs, array.stored_type);
   inputs.values[argument.name] = std::move(array.values);
 }
 

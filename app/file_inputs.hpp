@@ -24,8 +24,8 @@ struct FileReaders {
 
 struct FileInputs {
   std::map<std::string, std::vector<double>>
-      values;                // argument name -> values in the argument's layout, as stored
-  Sizes sizes;               // that the files give
+      values;                         // argument name -> values in the argument's layout, as stored
+  Sizes sizes;                        // that the files give
   std::optional<Dtype> stored_dtype;  // the widest floating type of the files
   std::vector<std::pair<std::string, std::string>>
       files;                       // argument name -> path, in the order of the arguments

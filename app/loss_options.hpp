@@ -17,7 +17,7 @@ std::vector<Argument> file_arguments(const Loss& loss);
 bool is_box_argument(const Argument& argument);
 
 std::vector<Argument> all_file_arguments();  // over all losses, each name once
-std::vector<SizeInfo> all_sizes();              // over all losses, each name once
+std::vector<SizeInfo> all_sizes();           // over all losses, each name once
 std::vector<BlockInfo> all_blocks();
 std::vector<ParameterInfo> all_parameters();
 // "--block-n" for "block_n".

@@ -23,10 +23,10 @@ inline constexpr std::size_t kMostValues = 10000;  // of one option
 // A comma list of names, each once.
 std::vector<std::string> parse_names(std::string_view flag, std::string_view text);
 
-std::uint64_t parse_seed(std::string_view flag, std::string_view text);   // 0 to 2^64 - 1, also 0x...
+std::uint64_t parse_seed(std::string_view flag, std::string_view text);           // 0 to 2^64 - 1, also 0x...
 std::vector<double> parse_numbers(std::string_view flag, std::string_view text);  // a comma list, finite
-double parse_positive(std::string_view flag, std::string_view text);      // finite, above 0
-double parse_not_negative(std::string_view flag, std::string_view text);  // finite, at least 0
+double parse_positive(std::string_view flag, std::string_view text);              // finite, above 0
+double parse_not_negative(std::string_view flag, std::string_view text);          // finite, at least 0
 
 // "sm_90", "sm_90a"; a comma list of them.
 std::vector<std::string> parse_architectures(std::string_view flag, std::string_view text);

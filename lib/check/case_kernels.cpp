@@ -45,8 +45,7 @@ CaseKernels::CaseKernels(const CheckRequest& request, Backend& backend)
     const bool needed = wants(request, pass) || (pass == Pass::forward && wants(request, Pass::backward));
     if (!needed) continue;
     want(pass, request.dtype, block_);
-    if (wants(request, Pass::backward) && !skips(request, "self_consistency"))
-      want(pass, Dtype::f64, block_);
+    if (wants(request, Pass::backward) && !skips(request, "self_consistency")) want(pass, Dtype::f64, block_);
     if (!wants(request, pass) || skips(request, "repeatability")) continue;
     for (const int block : request.loss->repeatability_blocks()) want(pass, request.dtype, block);
   }

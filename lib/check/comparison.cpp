@@ -67,6 +67,7 @@ bool Comparison::decide_non_finite(const WorstElement& element, const ExpectedEl
   if (std::isnan(expected.low) || std::isnan(expected.high)) {
     ++compared_;
     if (std::isnan(got) || (std::isinf(got) && !state.has_nan)) return true;
+    if (got == 0 && (expected.flags & kZeroToo) != 0) return true;
     fail(element, state.has_nan ? "a NaN input was swallowed" : "the formula gives NaN here");
     return true;
   }

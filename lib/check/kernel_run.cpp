@@ -15,7 +15,8 @@
 namespace lossgrad {
 namespace {
 
-// Items go through the reference in blocks of about so many elements, chunks of many blocks through transfers.
+// Items go through the reference in blocks of about so many elements, chunks of many blocks through
+// transfers.
 constexpr std::int64_t kBlockElements = std::int64_t{1} << 15;
 constexpr std::int64_t kChunkElements = std::int64_t{1} << 19;
 constexpr std::int64_t kMostBlockItems = 1024;

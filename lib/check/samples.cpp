@@ -137,8 +137,8 @@ GradientComponent gradient_component(const CheckRequest& request, std::size_t co
   const Kernel backward = own_kernel(request, Pass::backward, Dtype::f64);
   for (const Argument& argument : backward.arguments()) {
     if (argument.role != ArgumentRole::gradient) continue;
-    const auto per_item = static_cast<std::size_t>(
-        item_layout(argument, request.loss->item_size(), request.sizes).per_item());
+    const auto per_item =
+        static_cast<std::size_t>(item_layout(argument, request.loss->item_size(), request.sizes).per_item());
     if (component < per_item) return {argument.name, component};
     component -= per_item;
   }

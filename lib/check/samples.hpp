@@ -34,8 +34,8 @@ struct Sample {
   double value_error = 0;  // bound of the rounding error of the value in double
 };
 
-// Up to request.fd_samples items, evenly spread, with finite inputs and away from kinks; fewer where items are
-// so long that their differences would take longer than the rest of the case.
+// Up to request.fd_samples items, evenly spread, with finite inputs and away from kinks; fewer where items
+// are so long that their differences would take longer than the rest of the case.
 std::vector<Sample> draw_samples(const CheckRequest& request, const InputSource& source);
 
 // "d_pred" and 2 for component 2 of ciou: the gradients' components follow each other in the order of the

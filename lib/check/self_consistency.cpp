@@ -153,22 +153,20 @@ SampleView view_of(const CheckRequest& request, const Sample& sample, std::size_
   Reference right;
   request.loss->evaluate({Pass::backward, Dtype::f64, request.convention}, sample.item, right);
   SampleView view{sample, wide.all.at(name_with_role(wide.backward, ArgumentRole::upstream))[base], {}, {}};
-  view.got = gradients_of(
-      wide.run, wide.backward, base, static_cast<std::size_t>(wide.run.item_count()),
-      [&](const std::string& output, std::size_t e) { return wide.all.at(output)[e]; });
-  view.allowed =
-      gradients_of(wide.run, wide.backward, 0, 1, [&](const std::string& output, std::size_t e) {
-        const ReferenceValues& values = right.at(output);
-        return request.tolerance.slack * (values.bound[e] + values.high[e] - values.low[e]);
-      });
+  view.got = gradients_of(wide.run, wide.backward, base, static_cast<std::size_t>(wide.run.item_count()),
+                          [&](const std::string& output, std::size_t e) { return wide.all.at(output)[e]; });
+  view.allowed = gradients_of(wide.run, wide.backward, 0, 1, [&](const std::string& output, std::size_t e) {
+    const ReferenceValues& values = right.at(output);
+    return request.tolerance.slack * (values.bound[e] + values.high[e] - values.low[e]);
+  });
   return view;
 }
 
 // The kernel's gradient along one direction against the differences of its own forward values.
 void compare_direction(const CheckRequest& request, const SampleView& view, const Direction& direction,
                        const DerivativeEstimate& difference, bool second_look, Looked& looked) {
-  const double allowed = direction.along_magnitudes(view.allowed) +
-                         kEstimateSafety * difference.error * std::abs(view.dy);
+  const double allowed =
+      direction.along_magnitudes(view.allowed) + kEstimateSafety * difference.error * std::abs(view.dy);
   const GradientPair pair{direction.along(view.got), view.dy * difference.value, allowed};
   if (!informative(difference, direction.along(view.sample.oracles.closed)) || !std::isfinite(allowed)) {
     // A second look that says nothing acquits nobody.

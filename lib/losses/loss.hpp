@@ -95,6 +95,8 @@ enum ElementFlag : std::uint8_t {
   // An intermediate overflows the compute type: what comes out says nothing (1/infinity is 0). Counted, not
   // compared.
   kOverflow = 4,
+  // The right value is NaN, but a branch that takes a NaN as false gives zero: right as well.
+  kZeroToo = 8,
 };
 using Reference = std::map<std::string, ReferenceValues>;
 
@@ -108,8 +110,8 @@ struct ReferenceRequest {
 struct GradientOracles {
   std::vector<double>
       closed;  // dy = 1; components of all differentiated inputs, in the order of the gradients
-  std::vector<double> closed_error;   // its rounding error bound
-  std::vector<double> point;          // where: the differentiated inputs
+  std::vector<double> closed_error;  // its rounding error bound
+  std::vector<double> point;         // where: the differentiated inputs
   // Per component: a step that crosses no kink and is small on the loss's scale; 0 at a kink. Where there are
   // more than kMostCoordinates components the smallest of them holds along every direction of length 1.
   std::vector<double> smooth_radius;

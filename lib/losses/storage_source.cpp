@@ -23,7 +23,7 @@ std::string storage_source(Dtype dtype) {
   std::string source(losses_text::storage_cuh());
   if (dtype == Dtype::f16) source += losses_text::storage_f16_cuh();
   if (dtype == Dtype::bf16) source += losses_text::storage_bf16_cuh();
-  return source;
+  return source + std::string(losses_text::compute_math_cuh());
 }
 
 }  // namespace lossgrad

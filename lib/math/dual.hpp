@@ -20,6 +20,9 @@ inline double max_of(double a, double b) { return std::isnan(a) || a > b ? a : b
 inline double abs_of(double a) { return std::abs(a); }
 inline double atan_of(double a) { return std::atan(a); }
 inline double indicator_less(double a, double b) { return a < b ? 1 : 0; }
+inline double value_of(double a) { return a; }
+inline double root_of(double a) { return std::sqrt(a); }
+inline double inverse_root_of(double a) { return 1 / std::sqrt(a); }
 
 template <int kDimension>
 Dual<kDimension> min_of(const Dual<kDimension>& a, const Dual<kDimension>& b) {
@@ -41,6 +44,23 @@ template <int kDimension>
 Dual<kDimension> atan_of(const Dual<kDimension>& a) {
   using Derivatives = Eigen::Matrix<double, kDimension, 1>;
   return {std::atan(a.value()), Derivatives(a.derivatives() / (1 + a.value() * a.value()))};
+}
+
+template <int kDimension>
+double value_of(const Dual<kDimension>& a) {
+  return a.value();
+}
+template <int kDimension>
+Dual<kDimension> root_of(const Dual<kDimension>& a) {
+  using Derivatives = Eigen::Matrix<double, kDimension, 1>;
+  const double root = std::sqrt(a.value());
+  return {root, Derivatives(a.derivatives() * (0.5 / root))};
+}
+template <int kDimension>
+Dual<kDimension> inverse_root_of(const Dual<kDimension>& a) {
+  using Derivatives = Eigen::Matrix<double, kDimension, 1>;
+  const double inverse = 1 / std::sqrt(a.value());
+  return {inverse, Derivatives(a.derivatives() * (-0.5 * inverse * inverse * inverse))};
 }
 
 }  // namespace lossgrad

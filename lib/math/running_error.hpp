@@ -37,11 +37,15 @@ template <Dtype kType>
 struct ComputeFormat {
   static constexpr double kUnitRoundoff = kType == Dtype::f64 ? 0x1p-53 : 0x1p-24;
   static constexpr double kMax = kType == Dtype::f64 ? 0x1.FFFFFFFFFFFFFp1023 : 0x1.FFFFFEp127;
+  static constexpr double kMinNormal = kType == Dtype::f64 ? 0x1p-1022 : 0x1p-126;
   static constexpr double kMinSubnormal = kType == Dtype::f64 ? 0x1p-1074 : 0x1p-149;
 };
 
 // CUDA C++ Programming Guide, appendix on mathematical functions: atan and atanf err by at most 2 ulp = 4 u.
 inline constexpr double kAtanErrorInUnits = 4;
+
+// The same appendix: sqrtf rounds correctly; rsqrtf errs by at most 2 ulp = 4 u, which covers 1 / sqrtf too.
+inline constexpr double kInverseRootErrorInUnits = 4;
 
 namespace running_error_detail {
 
@@ -233,6 +237,31 @@ RunningError<kType> atan_of(RunningError<kType> a) {
   using namespace running_error_detail;
   const double value = std::atan(a.value);
   return {value, rounded<kType>(std::abs(value), atan_error(std::abs(a.value), a.error), kAtanErrorInUnits)};
+}
+
+template <Dtype kType>
+double value_of(RunningError<kType> a) {
+  return a.value;
+}
+// sqrt(a) - sqrt(a - e) = e / (sqrt(a) + sqrt(a - e)) is the larger side.
+template <Dtype kType>
+double root_error(RunningError<kType> a) {
+  if (a.error == 0) return 0;
+  const double root = std::sqrt(std::max(a.value, 0.0));
+  return a.error / (root + std::sqrt(std::max(a.value - a.error, 0.0)));
+}
+template <Dtype kType>
+RunningError<kType> root_of(RunningError<kType> a) {
+  const double root = std::sqrt(a.value);
+  return {root, running_error_detail::rounded<kType>(root, root_error(a))};
+}
+// 1 / sqrt(a): infinite error where a may be zero; an exact zero gives infinity.
+template <Dtype kType>
+RunningError<kType> inverse_root_of(RunningError<kType> a) {
+  using namespace running_error_detail;
+  const double value = 1 / std::sqrt(a.value);
+  const double error = quotient_error(value, 0, std::sqrt(std::max(a.value, 0.0)), root_error(a));
+  return {value, rounded<kType>(value, error, kInverseRootErrorInUnits)};
 }
 
 // Hulls: values are never undecided in our formulas (a continuous function of decided inputs), only

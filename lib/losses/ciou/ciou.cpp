@@ -10,6 +10,7 @@
 #include "losses/ciou/ciou_kernel.hpp"
 #include "losses/ciou/ciou_scenarios.hpp"
 #include "losses/loss.hpp"
+#include "losses/right_value.hpp"
 
 namespace lossgrad {
 namespace {
@@ -35,51 +36,10 @@ T value_for_derivatives(const CiouBox<T>& pred, const CiouBox<T>& target, const 
 
 // Reference.
 
-struct Number {
-  double low, high, error;
-  bool out_of_range = false;  // of the storage type; of intermediates running_error_state knows
-};
-template <Dtype kType>
-Number number_of(const RunningError<kType>& x) {
-  return {x.value, x.value, x.error};
-}
-template <Dtype kType>
-Number number_of(const HullError<kType>& x) {
-  return {x.low, x.high, x.error};
-}
-
-double half_ulp(Dtype dtype, const Number& x) {
-  return 0.5 * ulp(dtype, std::max(std::abs(x.low), std::abs(x.high)));
-}
-
-// An output as stored: 16-bit types add half an ulp. The reference in double errs like an f64 kernel does, so
-// its own bound is added there.
-Number as_stored(Dtype dtype, Number x) {
-  if (!std::isfinite(x.low) || !std::isfinite(x.high)) return {x.low, x.high, 0};
-  if (dtype == Dtype::f64) x.error *= 2;
-  if (size_in_bytes(dtype) == 2) {
-    const double largest = std::max(std::abs(x.low), std::abs(x.high)) + x.error;
-    x.out_of_range = largest > format_of(dtype).max;
-    x.error += 0.5 * ulp(dtype, largest);
-  }
-  return x;
-}
-
 // The centre form comes first and is the sharp reference. The general one holds for kernels in either form:
 // where an edge happens to lie near zero, corner arithmetic is the more accurate of the two.
-void put(ReferenceValues& values, std::size_t element, CiouForm form, const Number& x) {
-  if (running_error_state.infinite || x.out_of_range) values.flags[element] |= kOutOfRange;
-  if (running_error_state.overflow) values.flags[element] |= kOverflow;
-  if (form == CiouForm::centre) {
-    values.low[element] = values.sharp_low[element] = x.low;
-    values.high[element] = values.sharp_high[element] = x.high;
-    values.bound[element] = values.sharp_bound[element] = x.error;
-  } else {
-    if (x.low < values.low[element]) values.low[element] = x.low;
-    if (x.high > values.high[element]) values.high[element] = x.high;
-    values.bound[element] = std::max(values.bound[element], x.error);
-  }
-  if (x.high > x.low) values.flags[element] |= kKink;
+void put(ReferenceValues& values, std::size_t element, CiouForm form, const RightValue& x) {
+  form == CiouForm::centre ? put_sharp(values, element, x) : put_general(values, element, x);
 }
 
 struct ForwardOutputs {
@@ -97,10 +57,10 @@ void evaluate_forward(const ReferenceRequest& request, const CiouConvention& con
       const auto r = ciou_values(box_at<T>(pred, items.count, i), box_at<T>(target, items.count, i),
                                  convention, form, false);
       const auto element = static_cast<std::size_t>(i);
-      put(*out.loss, element, form, as_stored(request.dtype, number_of(r.loss)));
-      put(*out.iou, element, form, as_stored(request.dtype, number_of(r.iou)));
-      put(*out.v, element, form, as_stored(request.dtype, number_of(r.v)));
-      put(*out.alpha, element, form, as_stored(request.dtype, number_of(r.alpha)));
+      put(*out.loss, element, form, as_stored(request.dtype, right_value(r.loss)));
+      put(*out.iou, element, form, as_stored(request.dtype, right_value(r.iou)));
+      put(*out.v, element, form, as_stored(request.dtype, right_value(r.v)));
+      put(*out.alpha, element, form, as_stored(request.dtype, right_value(r.alpha)));
     }
   }
 }
@@ -113,7 +73,7 @@ struct Seen {
 };
 template <class T>
 Seen<T> seen_by_backward(const CiouValues<T>& r, Dtype dtype) {
-  const auto rounded = [&](const T& x) { return widened(x, half_ulp(dtype, number_of(x))); };
+  const auto rounded = [&](const T& x) { return widened(x, half_ulp(dtype, right_value(x))); };
   Seen<T> seen{rounded(r.iou), rounded(r.alpha)};
   const T from_saved = ciou_alpha(rounded(r.v), seen.iou);
   seen.alpha.error = std::max(seen.alpha.error, from_saved.error);
@@ -121,8 +81,8 @@ Seen<T> seen_by_backward(const CiouValues<T>& r, Dtype dtype) {
 }
 
 template <class T>
-std::array<Number, 4> gradient_numbers(const CiouBox<T>& pred, const CiouBox<T>& target, double dy,
-                                       const CiouConvention& convention, CiouForm form, Dtype dtype) {
+std::array<RightValue, 4> gradient_numbers(const CiouBox<T>& pred, const CiouBox<T>& target, double dy,
+                                           const CiouConvention& convention, CiouForm form, Dtype dtype) {
   const CiouValues<T> r = ciou_values(pred, target, convention, form, true);
   const Seen<T> seen = seen_by_backward(r, dtype);
   const CiouFactors<T> factors = ciou_factors(pred, r, seen.iou, seen.alpha, convention);
@@ -134,7 +94,7 @@ std::array<Number, 4> gradient_numbers(const CiouBox<T>& pred, const CiouBox<T>&
     d.w.error = std::max(d.w.error, at_edges.w.error);
     d.h.error = std::max(d.h.error, at_edges.h.error);
   }
-  return {number_of(d.cx), number_of(d.cy), number_of(d.w), number_of(d.h)};
+  return {right_value(d.cx), right_value(d.cy), right_value(d.w), right_value(d.h)};
 }
 
 template <Dtype kType>
@@ -297,7 +257,8 @@ double CiouLoss::derivative_along(std::string_view convention_name, const Items&
     return Slope(x, Slope::DerType(direction[component]));
   };
   const CiouBox<Slope> moved{moving(pred.cx, 0), moving(pred.cy, 1), moving(pred.w, 2), moving(pred.h, 3)};
-  return value_for_derivatives(moved, box_at<Slope>(items.at("target"), items.count, index), convention, alpha)
+  return value_for_derivatives(moved, box_at<Slope>(items.at("target"), items.count, index), convention,
+                               alpha)
       .derivatives()[0];
 }
 

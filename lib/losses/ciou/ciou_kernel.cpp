@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "base/suggest.hpp"
 #include "embedded/losses_text.hpp"
+#include "losses/entry_point.hpp"
 #include "losses/storage_source.hpp"
 
 namespace lossgrad {
@@ -20,22 +21,6 @@ constexpr std::array kConventions = {
 };
 
 std::string flag(bool value) { return value ? "true" : "false"; }
-
-// The generated wrapper: fixed name, contract's argument order, compile-time constants filled in.
-std::string entry_point(const std::string& name, Dtype dtype, int block_n, const std::string& parameters,
-                        const std::string& call) {
-  std::string text = "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(block_n) + ", 1)\n";
-  text += name + "_entry_point(" + parameters + ") {\n";
-  text += "  using D = " + std::string(cuda_type_name(dtype)) + ";\n  " + call + "\n}\n";
-  return text;
-}
-
-std::string typed(const std::string& parameters, Dtype dtype) {
-  std::string text;
-  for (const char letter : parameters)
-    text += letter == '@' ? std::string(cuda_type_name(dtype)) : std::string(1, letter);
-  return text;
-}
 
 Kernel::Parts common_parts(Pass pass, Dtype dtype, int block_n, const CiouConvention& convention) {
   if (block_n < 32 || block_n > 1024 || block_n % 32 != 0) {
@@ -55,14 +40,6 @@ Kernel::Parts common_parts(Pass pass, Dtype dtype, int block_n, const CiouConven
 
 Kernel::Parts forward_parts(Dtype dtype, int block_n, const CiouConvention& convention) {
   Kernel::Parts parts = common_parts(Pass::forward, dtype, block_n, convention);
-  const std::string constants = std::to_string(block_n) + ", " + flag(convention.aspect_eps != 0);
-  parts.entry_point_source =
-      entry_point(parts.name, dtype, block_n,
-                  typed("const @* __restrict__ pred, const @* __restrict__ target, @* __restrict__ loss, @* "
-                        "__restrict__ iou,\n"
-                        "    @* __restrict__ v, @* __restrict__ alpha, int N",
-                        dtype),
-                  "yolo_ciou_loss_forward<D, " + constants + ">(pred, target, loss, iou, v, alpha, N);");
   parts.arguments = {{"pred", ArgumentRole::input, {"4", "N"}},
                      {"target", ArgumentRole::constant, {"4", "N"}},
                      {"loss", ArgumentRole::output, {"N"}},
@@ -70,20 +47,13 @@ Kernel::Parts forward_parts(Dtype dtype, int block_n, const CiouConvention& conv
                      {"v", ArgumentRole::saved, {"N"}},
                      {"alpha", ArgumentRole::saved, {"N"}},
                      {"N", ArgumentRole::size, {}}};
+  parts.entry_point_source =
+      entry_point_source(parts, std::to_string(block_n) + ", " + flag(convention.aspect_eps != 0));
   return parts;
 }
 
 Kernel::Parts backward_parts(Dtype dtype, int block_n, const CiouConvention& convention) {
   Kernel::Parts parts = common_parts(Pass::backward, dtype, block_n, convention);
-  const std::string constants = std::to_string(block_n) + ", " + flag(convention.aspect_eps != 0) + ", " +
-                                flag(convention.alpha_through);
-  parts.entry_point_source = entry_point(
-      parts.name, dtype, block_n,
-      typed("const @* __restrict__ dy, const @* __restrict__ pred, const @* __restrict__ target,\n"
-            "    const @* __restrict__ iou, const @* __restrict__ v, const @* __restrict__ alpha,\n"
-            "    @* __restrict__ d_pred, int N",
-            dtype),
-      "yolo_ciou_loss_backward<D, " + constants + ">(dy, pred, target, iou, v, alpha, d_pred, N);");
   parts.arguments = {{"dy", ArgumentRole::upstream, {"N"}},
                      {"pred", ArgumentRole::input, {"4", "N"}},
                      {"target", ArgumentRole::constant, {"4", "N"}},
@@ -92,6 +62,9 @@ Kernel::Parts backward_parts(Dtype dtype, int block_n, const CiouConvention& con
                      {"alpha", ArgumentRole::saved, {"N"}},
                      {"d_pred", ArgumentRole::gradient, {"4", "N"}},
                      {"N", ArgumentRole::size, {}}};
+  parts.entry_point_source =
+      entry_point_source(parts, std::to_string(block_n) + ", " + flag(convention.aspect_eps != 0) + ", " +
+                                    flag(convention.alpha_through));
   return parts;
 }
 

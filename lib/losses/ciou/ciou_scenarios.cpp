@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "losses/random_inputs.hpp"
 #include "math/random.hpp"
 
 namespace lossgrad {
@@ -205,15 +206,9 @@ const std::vector<Scenario>& table() {
   return scenarios;
 }
 
-// Signed, never constant; 1 in 64 exactly zero.
-double upstream(ItemRandom& random) {
-  const double sign = random.sign();
-  const double magnitude = random.log_uniform(0.125, 8);
-  return random.chance(1.0 / 64) ? 0 : sign * magnitude;
-}
-
 CiouSample finish(const Pair& pair, ItemRandom& random, Dtype dtype) {
-  return {round_box(pair.pred, dtype), round_box(pair.target, dtype), round_to(dtype, upstream(random))};
+  return {round_box(pair.pred, dtype), round_box(pair.target, dtype),
+          round_to(dtype, random_upstream(random))};
 }
 
 }  // namespace

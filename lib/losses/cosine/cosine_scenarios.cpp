@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "losses/cosine/cosine_scenarios.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "base/error.hpp"
+#include "losses/random_inputs.hpp"
+#include "math/random.hpp"
+
+namespace lossgrad {
+namespace {
+
+using Values = std::vector<double>;
+struct Pair {
+  Values x1, x2;
+};
+struct Shape {
+  Dtype dtype;
+  std::size_t n_dim;
+  double margin;
+};
+using Draw = Pair (*)(ItemRandom&, const Shape&);
+
+Values normals(ItemRandom& random, std::size_t n) {
+  Values values(n);
+  for (double& x : values) x = random.normal();
+  return values;
+}
+
+double dot(const Values& a, const Values& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+double norm(const Values& a) { return std::sqrt(dot(a, a)); }
+
+Values times(Values values, double factor) {
+  for (double& x : values) x *= factor;
+  return values;
+}
+Values sum(Values a, const Values& b) {
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] += b[i];
+  return a;
+}
+
+void round_all(Values& values, Dtype dtype) {
+  for (double& x : values) x = round_to(dtype, x);
+}
+Values rounded(Values values, Dtype dtype) {
+  round_all(values, dtype);
+  return values;
+}
+
+// At right angles to x, as long as x; zero where the row has one component.
+Values at_right_angles(ItemRandom& random, const Values& x) {
+  Values other = normals(random, x.size());
+  other = sum(std::move(other), times(x, -dot(x, other) / dot(x, x)));
+  const double length = norm(other);
+  return length > 0 && x.size() > 1 ? times(std::move(other), norm(x) / length) : Values(x.size(), 0.0);
+}
+
+Pair gaussian(ItemRandom& random, const Shape& shape) {
+  Values x1 = normals(random, shape.n_dim), x2 = normals(random, shape.n_dim);
+  // Half of the pairs alike, as pairs with label 1 are.
+  if (random.chance(0.5)) x2 = sum(times(std::move(x2), random.uniform(0.1, 1)), x1);
+  return {std::move(x1), std::move(x2)};
+}
+
+Pair unit(ItemRandom& random, const Shape& shape) {
+  Pair pair = gaussian(random, shape);
+  pair.x1 = times(std::move(pair.x1), 1 / norm(pair.x1));
+  pair.x2 = times(std::move(pair.x2), 1 / norm(pair.x2));
+  return pair;
+}
+
+Pair parallel(ItemRandom& random, const Shape& shape) {
+  Values x1 = rounded(normals(random, shape.n_dim), shape.dtype);
+  const double factor = random.chance(0.5) ? std::ldexp(1.0, static_cast<int>(random.integer(-3, 3)))
+                                           : random.log_uniform(0.1, 10);
+  Values x2 = times(x1, factor);
+  return {std::move(x1), std::move(x2)};
+}
+
+Pair near_parallel(ItemRandom& random, const Shape& shape) {
+  Pair pair = parallel(random, shape);
+  round_all(pair.x2, shape.dtype);
+  for (double& x : pair.x2) x += ulp(shape.dtype, x) * static_cast<double>(random.integer(-4, 4));
+  return pair;
+}
+
+Pair antiparallel(ItemRandom& random, const Shape& shape) {
+  Pair pair = random.chance(0.5) ? parallel(random, shape) : near_parallel(random, shape);
+  pair.x2 = times(std::move(pair.x2), -1);
+  return pair;
+}
+
+Pair orthogonal(ItemRandom& random, const Shape& shape) {
+  Values x1 = normals(random, shape.n_dim);
+  if (shape.n_dim == 1) return {std::move(x1), normals(random, 1)};
+  if (random.chance(0.5)) {
+    Values x2 = at_right_angles(random, x1);
+    return {std::move(x1), std::move(x2)};
+  }
+  // Exactly: no component is in both rows.
+  Values x2 = normals(random, shape.n_dim);
+  for (std::size_t i = 0; i < shape.n_dim; ++i) (i % 2 == 0 ? x1 : x2)[i] = 0;
+  return {std::move(x1), std::move(x2)};
+}
+
+// cos within a few ulp of the margin: x2 = margin * x1 + sqrt(1 - margin^2) * w, w at right angles to x1 and
+// as long.
+Pair near_margin(ItemRandom& random, const Shape& shape) {
+  Values x1 = rounded(normals(random, shape.n_dim), shape.dtype);
+  const double nudge = 4 * ulp(compute_type(shape.dtype), 1) * static_cast<double>(random.integer(-2, 2));
+  const double cosine = std::clamp(shape.margin + nudge, -1.0, 1.0);
+  Values x2 = times(at_right_angles(random, x1), std::sqrt(1 - cosine * cosine));
+  x2 = sum(std::move(x2), times(x1, cosine));
+  return {std::move(x1), std::move(x2)};
+}
+
+// One row or both are zero in half of the pairs.
+Pair zero_row(ItemRandom& random, const Shape& shape) {
+  Pair pair = gaussian(random, shape);
+  const std::int64_t which = random.integer(0, 5);
+  if (which == 0 || which == 2) pair.x1.assign(shape.n_dim, 0);
+  if (which == 1 || which == 2) pair.x2.assign(shape.n_dim, 0);
+  return pair;
+}
+
+// Both rows of one length, log-uniform between the two.
+Pair of_length(ItemRandom& random, const Shape& shape, double least, double most) {
+  const Pair pair = unit(random, shape);
+  const double length = random.log_uniform(least, most);
+  return {times(pair.x1, length), times(pair.x2, length)};
+}
+
+// Down to lengths whose squares underflow in the compute type; f16 has no such values.
+Pair tiny_norm(ItemRandom& random, const Shape& shape) {
+  const bool wide = compute_type(shape.dtype) == Dtype::f64;
+  return of_length(random, shape, shape.dtype == Dtype::f16 ? 1e-6 : (wide ? 1e-170 : 1e-24), 1e-2);
+}
+
+// Up to lengths whose squares overflow in the compute type; in f16 beyond 65504.
+Pair huge_norm(ItemRandom& random, const Shape& shape) {
+  const bool wide = compute_type(shape.dtype) == Dtype::f64;
+  return of_length(random, shape, 1e2, shape.dtype == Dtype::f16 ? 6e4 : (wide ? 1e170 : 1e22));
+}
+
+Pair sparse(ItemRandom& random, const Shape& shape) {
+  Pair pair = gaussian(random, shape);
+  const auto kept = static_cast<std::size_t>(random.integer(0, static_cast<std::int64_t>(shape.n_dim) - 1));
+  for (std::size_t i = 0; i < shape.n_dim; ++i) {
+    if (i == kept) continue;
+    if (!random.chance(0.1)) pair.x1[i] = 0;
+    if (!random.chance(0.1)) pair.x2[i] = 0;
+  }
+  return pair;
+}
+
+Pair large_offset(ItemRandom& random, const Shape& shape) {
+  Pair pair = gaussian(random, shape);
+  const double offset = random.sign() * random.log_uniform(10, 1000);
+  for (std::size_t i = 0; i < shape.n_dim; ++i) pair.x1[i] += offset, pair.x2[i] += offset;
+  return pair;
+}
+
+// The last components weigh as much as all others together, the last one most: a lost tail shows.
+Pair tail_heavy(ItemRandom& random, const Shape& shape) {
+  Pair pair = gaussian(random, shape);
+  const double weight = std::sqrt(static_cast<double>(shape.n_dim));
+  const auto tail = std::min<std::size_t>(shape.n_dim, static_cast<std::size_t>(random.integer(1, 8)));
+  for (std::size_t i = shape.n_dim - tail; i < shape.n_dim; ++i) {
+    pair.x1[i] = weight * (pair.x1[i] + random.sign());
+    pair.x2[i] = weight * (pair.x2[i] + random.sign());
+  }
+  return pair;
+}
+
+struct Scenario {
+  ScenarioInfo info;
+  Draw draw;  // null for mixed
+};
+
+const std::vector<Scenario>& table() {
+  static const std::vector<Scenario> scenarios = {
+      {{"mixed", "gaussian in half of the rows, else one of all the following (the default)"}, nullptr},
+      {{"gaussian", "normal components, half of the pairs alike"}, gaussian},
+      {{"unit", "gaussian, rows of length 1"}, unit},
+      {{"parallel", "x2 a positive multiple of x1"}, parallel},
+      {{"near_parallel", "x2 within 4 ulp of a multiple of x1 in every component"}, near_parallel},
+      {{"antiparallel", "x2 a negative multiple of x1, exact or within 4 ulp"}, antiparallel},
+      {{"orthogonal", "cos 0, exactly in half of the rows"}, orthogonal},
+      {{"near_margin", "cos within a few ulp of the margin", true}, near_margin},
+      {{"zero_row", "x1, x2 or both zero in half of the rows"}, zero_row},
+      {{"tiny_norm", "lengths from 1e-24 to 1e-2 (f64 from 1e-170, f16 from 1e-6): squares underflow"},
+       tiny_norm},
+      {{"huge_norm", "lengths from 100 to 1e22 (f64 to 1e170, f16 to 6e4): squares overflow"}, huge_norm},
+      {{"sparse", "nine components in ten are zero"}, sparse},
+      {{"large_offset", "gaussian, every component shifted by 10 to 1000"}, large_offset},
+      {{"tail_heavy", "the last one to eight components weigh most"}, tail_heavy},
+  };
+  return scenarios;
+}
+
+}  // namespace
+
+std::span<const ScenarioInfo> cosine_scenarios() {
+  static const std::vector<ScenarioInfo> infos = [] {
+    std::vector<ScenarioInfo> list;
+    for (const Scenario& scenario : table()) list.push_back(scenario.info);
+    return list;
+  }();
+  return infos;
+}
+
+CosineSampler::CosineSampler(std::string_view scenario, Dtype dtype, std::int64_t n_dim, double margin)
+    : dtype_(dtype), n_dim_(static_cast<std::size_t>(n_dim)), margin_(margin) {
+  while (index_ < table().size() && table()[index_].info.name != scenario) ++index_;
+  if (index_ == table().size())
+    throw Error(ErrorKind::internal, "unknown cosine scenario " + std::string(scenario));
+}
+
+CosineRow CosineSampler::operator()(std::uint64_t seed, std::int64_t row) const {
+  ItemRandom random(seed, static_cast<std::uint32_t>(index_), row);
+  std::size_t drawn = index_;
+  if (table()[drawn].draw == nullptr) {
+    const auto last = static_cast<std::int64_t>(table().size()) - 1;
+    drawn = random.chance(0.5) ? 1 : static_cast<std::size_t>(random.integer(1, last));
+  }
+  Pair pair = table()[drawn].draw(random, {dtype_, n_dim_, margin_});
+  round_all(pair.x1, dtype_);
+  round_all(pair.x2, dtype_);
+  const double y = random.sign();
+  return {std::move(pair.x1), std::move(pair.x2), y, round_to(dtype_, random_upstream(random))};
+}
+
+}  // namespace lossgrad

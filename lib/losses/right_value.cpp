@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "losses/right_value.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lossgrad {
+
+double half_ulp(Dtype dtype, const RightValue& x) {
+  return 0.5 * ulp(dtype, std::max(std::abs(x.low), std::abs(x.high)));
+}
+
+RightValue as_stored(Dtype dtype, RightValue x) {
+  if (!std::isfinite(x.low) || !std::isfinite(x.high)) return {x.low, x.high, 0};
+  if (dtype == Dtype::f64) x.error *= 2;
+  if (size_in_bytes(dtype) == 2) {
+    const double largest = std::max(std::abs(x.low), std::abs(x.high)) + x.error;
+    x.out_of_range = largest > format_of(dtype).max;
+    x.error += 0.5 * ulp(dtype, largest);
+  }
+  return x;
+}
+
+std::uint8_t range_flags(const RightValue& x) {
+  std::uint8_t flags = 0;
+  if (running_error_state.infinite || x.out_of_range) flags |= kOutOfRange;
+  if (running_error_state.overflow) flags |= kOverflow;
+  if (x.high > x.low) flags |= kKink;
+  return flags;
+}
+
+void put_sharp(ReferenceValues& values, std::size_t element, const RightValue& x) {
+  values.low[element] = values.sharp_low[element] = x.low;
+  values.high[element] = values.sharp_high[element] = x.high;
+  values.bound[element] = values.sharp_bound[element] = x.error;
+  values.flags[element] |= range_flags(x);
+}
+
+void put_general(ReferenceValues& values, std::size_t element, const RightValue& x) {
+  if (x.low < values.low[element]) values.low[element] = x.low;
+  if (x.high > values.high[element]) values.high[element] = x.high;
+  values.bound[element] = std::max(values.bound[element], x.error);
+  values.flags[element] |= range_flags(x);
+}
+
+}  // namespace lossgrad
