@@ -141,8 +141,9 @@ struct BackendStatus {
 };
 BackendStatus backend_status(BackendKind kind);
 
-// cuda needs no device for these two: compiles for any architecture ("sm_90") with NVRTC.
-// Throws ErrorKind::device when NVRTC is not found, ErrorKind::compile when the kernel does not compile.
+// cuda needs no device for these three: NVRTC compiles for any architecture ("sm_90").
+// Throw ErrorKind::device when NVRTC is not found, ErrorKind::compile when a kernel does not compile.
+void cuda_build(std::span<const Kernel> kernels, const std::string& architecture);  // into the user's cache
 KernelResources cuda_resources(const Kernel& kernel, const std::string& architecture);
 std::string cuda_ptx(const Kernel& kernel, const std::string& architecture);
 
