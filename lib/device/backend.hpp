@@ -23,7 +23,6 @@ struct DeviceDescription {
   std::string name;          // "NVIDIA H200", "host (2 threads)"
   std::string architecture;  // "sm_90", "x86_64"
   std::int64_t memory_bytes = 0;
-  std::int64_t l2_bytes = 0;   // 0 when unknown
   int multiprocessors = 0;     // SMs, or worker threads of the host backend
   std::string driver_version;  // "13.0"; empty for host
   std::string compiler;        // "NVRTC 13.0", "g++ (Debian 12.2.0-14) 12.2.0"

@@ -146,9 +146,10 @@ void evict(const fs::path& folder, std::uint64_t limit_bytes) {
 
 BinaryCache::BinaryCache(std::optional<fs::path> folder, std::uint64_t limit_bytes)
     : folder_(std::move(folder)), limit_bytes_(limit_bytes) {
-  unusable_reason_ = folder_ ? why_unusable(*folder_) : "no cache folder";
-  if (unusable_reason_.empty()) return;
-  if (folder_) warn_once(unusable_reason_);
+  if (!folder_) return;
+  const std::string reason = why_unusable(*folder_);
+  if (reason.empty()) return;
+  warn_once(reason);
   folder_.reset();
 }
 

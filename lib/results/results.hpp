@@ -124,7 +124,4 @@ struct Summary {
 };
 Summary summarise(const Run& run);
 
-// The case differs from that of `other` in its pass and kernel alone: both belong under one heading.
-bool same_case_but_pass(const CaseId& one, const CaseId& other);
-
 }  // namespace lossgrad

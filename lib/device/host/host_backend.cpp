@@ -84,9 +84,6 @@ DeviceDescription describe(const std::string& compiler) {
   device.name = "host (" + std::to_string(threads) + (threads == 1 ? " thread)" : " threads)");
   device.architecture = host::machine_architecture();
   device.memory_bytes = physical_memory_bytes();
-  // The last level counts: buffers beyond it come from memory.
-  device.l2_bytes =
-      std::max<std::int64_t>({0, ::sysconf(_SC_LEVEL2_CACHE_SIZE), ::sysconf(_SC_LEVEL3_CACHE_SIZE)});
   device.multiprocessors = threads;
   device.compiler = compiler;
   return device;
