@@ -8,6 +8,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "data/array.hpp"
+
 namespace lossgrad {
 namespace {
 
@@ -256,15 +258,6 @@ std::string NpyHeader::stored_type() const {
   if (kind == NpyKind::boolean) return "bool";
   const char letter = kind == NpyKind::floating ? 'f' : kind == NpyKind::signed_integer ? 'i' : 'u';
   return letter + std::to_string(item_size * 8);
-}
-
-std::string shape_text(const std::vector<std::int64_t>& shape) {
-  constexpr std::size_t kMost = 8;
-  std::string text = "[";
-  for (std::size_t i = 0; i < shape.size() && i < kMost; ++i)
-    text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
-  if (shape.size() > kMost) text += ", ... " + std::to_string(shape.size()) + " dimensions";
-  return text + "]";
 }
 
 NpyHeader read_npy_header(ByteSource& source) {
