@@ -291,7 +291,9 @@ const std::vector<CheckName>& check_names() {
   static const std::vector<CheckName> names = {
       {"oracles",
        "closed gradient, automatic differentiation and finite differences agree (no kernel involved)"},
-      {"reference", "every output within its certified bound; backward with saved values from the reference"},
+      {"reference",
+       "every output within --slack (2) times its certified bound; backward with saved values from the "
+       "reference"},
       {"own_saved", "backward once more, with the saved values of the kernel's own forward"},
       {"self_consistency", "the f64 backward agrees with finite differences of the f64 forward"},
       {"guards",

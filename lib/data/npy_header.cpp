@@ -213,7 +213,7 @@ class HeaderParser {
   std::array<bool, 3> seen_ = {};
 };
 
-void check_utf8(const ByteSource& source, std::string_view text, std::uint64_t offset) {
+void check_ascii(const ByteSource& source, std::string_view text, std::uint64_t offset) {
   // Plain arrays need ASCII alone; versions 1 and 2 are Latin-1, 3 is UTF-8, the same there.
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (static_cast<unsigned char>(text[i]) >= 0x80) {
@@ -291,7 +291,7 @@ NpyHeader read_npy_header(ByteSource& source) {
   }
   std::string text(static_cast<std::size_t>(length), '\0');
   source.read(text_offset, std::as_writable_bytes(std::span(text)));
-  check_utf8(source, text, text_offset);
+  check_ascii(source, text, text_offset);
   HeaderParser(source, text, text_offset, version).parse(header);
   header.data_offset = text_offset + length;
   check_data_size(source, header);

@@ -226,7 +226,6 @@ TEST(Comparison, CountsNonFiniteItems) {
 }
 
 // ---- figures
-// --------------------------------------------------------------------------------------------------------
 
 TEST(Comparison, FiguresAreMaximumAndQuantiles) {
   Comparison comparison(Dtype::f64, {.slack = 1e9, .rtol = {}, .atol = {}});
