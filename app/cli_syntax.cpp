@@ -165,7 +165,8 @@ void Syntax::add_check_files(CLI::App& check) {
   }
   add_value(check, "--box-format", "FORMAT",
             "of box arrays: cxcywh (default), xyxy or xywh (left-top corner and size)");
-  add_value(check, "--match", "RULE", "pair boxes by row (default) or by iou (same image and class)");
+  add_value(check, "--match", "RULE",
+            "pair boxes by row (default) or by iou (same image and class, IoU at least 0.3)");
 }
 
 void Syntax::add_check_criteria(CLI::App& check) {

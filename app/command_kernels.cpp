@@ -73,7 +73,7 @@ std::string build_for_architectures(const std::vector<Kernel>& kernels,
                                     const std::vector<std::string>& architectures) {
   std::string names;
   for (const std::string& architecture : architectures) {
-    for (const Kernel& kernel : kernels) (void)cuda_resources(kernel, architecture);
+    cuda_build(kernels, architecture);
     names += (names.empty() ? "" : ", ") + architecture;
   }
   return "cuda (" + names + ")";

@@ -87,12 +87,6 @@ void read_boxes_of(FileInputs& inputs, const std::vector<Argument>& arguments, c
   for (const BoxList& list : lists) take_dtype(inputs, list.stored_type);
 }
 
-std::string shape_text(const std::vector<std::int64_t>& shape) {
-  std::string text = "[";
-  for (const std::int64_t length : shape) text += (text.size() == 1 ? "" : ", ") + std::to_string(length);
-  return text + "]";
-}
-
 std::string axes_text(const Argument& argument, const Sizes& sizes) {
   std::string text = "[";
   for (const std::string& axis : argument.axes) {

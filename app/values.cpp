@@ -226,13 +226,8 @@ std::vector<std::string> parse_architectures(std::string_view flag, std::string_
 std::string nearest_name_message(std::string_view kind, std::string_view given,
                                  std::span<const std::string> known, std::string_view hint) {
   std::string message = "unknown " + std::string(kind) + " '" + std::string(given) + "'";
-  const auto nearest = std::min_element(known.begin(), known.end(), [&](const auto& a, const auto& b) {
-    return edit_distance(given, a) < edit_distance(given, b);
-  });
-  if (nearest != known.end() &&
-      edit_distance(given, *nearest) <= std::max<std::size_t>(2, nearest->size() / 3)) {
-    message += ": did you mean '" + *nearest + "'?";
-  }
+  const std::string nearest = nearest_name(given, known);
+  if (!nearest.empty()) message += ": did you mean '" + nearest + "'?";
   return message + " (" + std::string(hint) + ")";
 }
 

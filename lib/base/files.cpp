@@ -34,40 +34,6 @@ std::string nearest_file(const std::filesystem::path& path) {
   return nearest_name(path.filename().string(), names);
 }
 
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int fd) : fd_(fd) {}
-  ~FileDescriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-  FileDescriptor(FileDescriptor&&) = delete;
-  FileDescriptor& operator=(FileDescriptor&&) = delete;
-  [[nodiscard]] int get() const { return fd_; }
-  // Closes now, so that an error on close (a full disk over a network) is seen.
-  bool close() {
-    const int fd = fd_;
-    fd_ = -1;
-    return ::close(fd) == 0;
-  }
-
- private:
-  int fd_;
-};
-
-bool write_all(int fd, std::string_view content) {
-  while (!content.empty()) {
-    const ssize_t written = ::write(fd, content.data(), content.size());
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      return false;
-    }
-    content.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
 std::optional<std::filesystem::path> absolute_from_environment(const char* variable) {
   const char* value = std::getenv(variable);
   if (value == nullptr || *value != '/') return std::nullopt;
@@ -97,7 +63,7 @@ std::string file_error_text(const std::filesystem::path& path, int error_number)
 
 std::string read_file(const std::filesystem::path& path) {
   const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.get() < 0) fail(path, file_error_text(path, errno));
+  if (!file.is_open()) fail(path, file_error_text(path, errno));
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) fail(path, file_error_text(path, errno));
   if (S_ISDIR(status.st_mode)) fail(path, file_error_text(path, EISDIR));
@@ -118,10 +84,11 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
   if (std::filesystem::is_directory(path, unknown)) fail(path, file_error_text(path, EISDIR));
   std::string temporary = path.string() + ".XXXXXX";
   FileDescriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (file.get() < 0) fail(path, "cannot be written: " + file_error_text(path, errno));
+  if (!file.is_open()) fail(path, "cannot be written: " + file_error_text(path, errno));
   const mode_t mask = ::umask(0);
   ::umask(mask);
-  const bool written = ::fchmod(file.get(), 0666 & ~mask) == 0 && write_all(file.get(), content) &&
+  const bool written = ::fchmod(file.get(), 0666 & ~mask) == 0 &&
+                       write_exactly(file.get(), std::as_bytes(std::span(content))) &&
                        ::fsync(file.get()) == 0 && file.close() &&
                        ::rename(temporary.c_str(), path.c_str()) == 0;
   if (!written) {
@@ -135,6 +102,36 @@ std::optional<std::filesystem::path> user_cache_folder() {
   if (const auto xdg = absolute_from_environment("XDG_CACHE_HOME")) return *xdg / "lossgrad";
   if (const auto home = absolute_from_environment("HOME")) return *home / ".cache" / "lossgrad";
   return std::nullopt;
+}
+
+FileDescriptor::~FileDescriptor() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+bool FileDescriptor::close() {
+  const int fd = fd_;
+  fd_ = -1;
+  return ::close(fd) == 0;
+}
+
+bool read_exactly(int fd, std::span<std::byte> to) {
+  while (!to.empty()) {
+    const ssize_t count = ::read(fd, to.data(), to.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    to = to.subspan(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+bool write_exactly(int fd, std::span<const std::byte> from) {
+  while (!from.empty()) {
+    const ssize_t count = ::write(fd, from.data(), from.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return false;
+    from = from.subspan(static_cast<std::size_t>(count));
+  }
+  return true;
 }
 
 }  // namespace lossgrad

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files: whole-file reading with clear errors, atomic writing, the user's cache folder.
+// Files: whole-file reading with clear errors, atomic writing, the user's cache folder, owned descriptors.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -25,5 +27,28 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
 // $XDG_CACHE_HOME/lossgrad, else $HOME/.cache/lossgrad; nothing when neither variable is set to an absolute
 // path.
 std::optional<std::filesystem::path> user_cache_folder();
+
+// Owns what open() or mkostemp() gave, a failure (-1) included.
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(int fd) : fd_(fd) {}
+  ~FileDescriptor();
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  FileDescriptor(FileDescriptor&&) = delete;
+  FileDescriptor& operator=(FileDescriptor&&) = delete;
+  [[nodiscard]] int get() const { return fd_; }
+  [[nodiscard]] bool is_open() const { return fd_ >= 0; }
+  // Closes now, so that an error on close (a full disk over a network) is seen.
+  bool close();
+
+ private:
+  int fd_;
+};
+
+// All of the bytes, however many calls that takes and whatever signal comes between; false at an error (errno
+// says which), and for reading at an early end of the file.
+bool read_exactly(int fd, std::span<std::byte> to);
+bool write_exactly(int fd, std::span<const std::byte> from);
 
 }  // namespace lossgrad

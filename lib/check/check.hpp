@@ -26,7 +26,7 @@ struct Tolerance {
   std::optional<double> atol;
 };
 
-// Names of the checks in the order in which they run, with one line each for --help and the README.
+// Names of the checks in the order of the report, with one line each for --list.
 struct CheckName {
   std::string name;
   std::string summary;

@@ -102,7 +102,8 @@ bool Comparison::decide_non_finite(const WorstElement& element, const ExpectedEl
 void Comparison::add(const std::string& output, std::int64_t item, std::int64_t component, double got,
                      const ExpectedElement& expected, ItemState state) {
   ++seen_;
-  if ((expected.flags & (kOutOfRange | kOverflow)) != 0) ++out_of_range_;
+  const bool out_of_range = (expected.flags & (kOutOfRange | kOverflow)) != 0;
+  if (out_of_range) ++out_of_range_;
   WorstElement element;
   element.output = output;
   element.item = item;
@@ -113,10 +114,13 @@ void Comparison::add(const std::string& output, std::int64_t item, std::int64_t 
   element.bound = expected.bound;
   element.bound_usage = kInfinity;
   element.abs_error = element.rel_error = element.ulp_error = kInfinity;
-  if (decide_non_finite(element, expected, state)) return;
+  const std::int64_t unbounded_before = unbounded_;
+  const bool decided = decide_non_finite(element, expected, state);
+  const bool kink = !decided && (expected.flags & kKink) != 0;
+  if (out_of_range || kink || unbounded_ != unbounded_before) ++undecided_;
+  if (decided) return;
 
   ++compared_;
-  const bool kink = (expected.flags & kKink) != 0;
   if (kink) ++kinks_;
   if (expected.low == 0 && expected.high == 0 && got == 0) ++zeros_;
   const double nearest = std::clamp(got, expected.low, expected.high);
@@ -145,7 +149,7 @@ void Comparison::add(const std::string& output, std::int64_t item, std::int64_t 
 void Comparison::merge(const Comparison& other) {
   seen_ += other.seen_, compared_ += other.compared_, failures_ += other.failures_, zeros_ += other.zeros_;
   kinks_ += other.kinks_, out_of_range_ += other.out_of_range_, unbounded_ += other.unbounded_;
-  non_finite_items_ += other.non_finite_items_;
+  undecided_ += other.undecided_, non_finite_items_ += other.non_finite_items_;
   usage_.merge(other.usage_), sharp_usage_.merge(other.sharp_usage_);
   abs_.merge(other.abs_), rel_.merge(other.rel_), ulp_.merge(other.ulp_);
   for (const WorstElement& element : other.worst_) keep(element);

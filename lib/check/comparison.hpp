@@ -40,11 +40,11 @@ class Comparison {
   [[nodiscard]] bool failed() const { return failures_ > 0; }
   [[nodiscard]] std::int64_t failures() const { return failures_; }
   [[nodiscard]] std::int64_t compared() const { return compared_; }
-  [[nodiscard]] std::int64_t zeros() const {
-    return zeros_;
-  }  // right value exactly zero, and so was the kernel's
+  // Elements whose right value is exactly zero, and so was the kernel's.
+  [[nodiscard]] std::int64_t zeros() const { return zeros_; }
   [[nodiscard]] std::int64_t seen() const { return seen_; }
-  [[nodiscard]] std::int64_t undecided() const { return kinks_ + unbounded_ + out_of_range_; }
+  // Elements that are kinks, unbounded or out of range; one that is several of them counts once.
+  [[nodiscard]] std::int64_t undecided() const { return undecided_; }
   [[nodiscard]] const std::vector<WorstElement>& worst() const { return worst_; }
 
   // Figures and worst elements into a result; the verdict is the caller's.
@@ -64,7 +64,7 @@ class Comparison {
   Dtype dtype_;
   Tolerance tolerance_;
   std::int64_t seen_ = 0, compared_ = 0, failures_ = 0, zeros_ = 0;
-  std::int64_t kinks_ = 0, out_of_range_ = 0, unbounded_ = 0, non_finite_items_ = 0;
+  std::int64_t kinks_ = 0, out_of_range_ = 0, unbounded_ = 0, undecided_ = 0, non_finite_items_ = 0;
   LogHistogram usage_, sharp_usage_, abs_, rel_, ulp_;
   std::vector<WorstElement> worst_;
 };

@@ -73,11 +73,20 @@ std::uint64_t bits_of(KernelRun& run, const ReadyKernel& kernel, Findings& findi
                       const LaunchOptions& options = {}) {
   const LaunchFindings launched = run.launch(*kernel.loaded, kernel.kernel, 0, options);
   findings.lines.insert(findings.lines.end(), launched.damage.begin(), launched.damage.end());
-  findings.compared += run.item_count();
+  findings.compared += written_elements(run, kernel.kernel);
   return run.output_hash(kernel.kernel);
 }
 
 }  // namespace
+
+std::int64_t written_elements(const KernelRun& run, const Kernel& kernel) {
+  std::int64_t elements = 0;
+  for (const Argument& argument : kernel.arguments()) {
+    if (argument.is_array() && is_written(argument, kernel.pass()))
+      elements += run.layout(argument.name).elements();
+  }
+  return elements;
+}
 
 Findings check_small_sizes(const CaseContext& context, const ReadyKernel& kernel) {
   const CheckRequest& request = context.request;

@@ -18,7 +18,7 @@ class InputSource {
   // ones.
   [[nodiscard]] Items read(std::int64_t first, std::int64_t count, int variant = 0) const;
 
-  // Whether small sizes can be drawn from it; false for a file without items.
+  // True for files without items: no small sizes can be drawn from them.
   [[nodiscard]] bool empty() const { return from_files() && items_in_files_ == 0; }
 
  private:

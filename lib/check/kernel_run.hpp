@@ -62,7 +62,7 @@ class KernelRun {
 
   // One hash over all that the kernel writes.
   [[nodiscard]] std::uint64_t output_hash(const Kernel& kernel) const;
-  // Name and element of the first output that still holds its sentinel; nothing when all were written.
+  // The first element that still holds its sentinel, as "d_pred of box 3 is not written"; else nothing.
   [[nodiscard]] std::optional<std::string> first_unwritten(
       const Kernel& kernel, const std::map<std::string, double>& sentinels) const;
 

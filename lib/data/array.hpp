@@ -16,4 +16,7 @@ struct Array {
   std::vector<double> values;
 };
 
+// "[4, 651]"
+std::string shape_text(const std::vector<std::int64_t>& shape);
+
 }  // namespace lossgrad

@@ -41,8 +41,9 @@ BoxList read_boxes(const std::filesystem::path& path, const BoxReadOptions& opti
 enum class MatchRule {
   row,  // row i with row i; equal counts required
   iou,  // detections by falling score, each takes the unused non-crowd box of the same image and class with
-        // greatest IoU
+        // greatest IoU, which has to be at least kLeastMatchIou
 };
+inline constexpr double kLeastMatchIou = 0.3;
 
 struct BoxPairs {
   std::vector<std::array<double, 4>> pred;
@@ -54,6 +55,7 @@ struct BoxPairs {
 
 // Throws ErrorKind::data: counts that differ (both files and both counts are named), `iou` without image and
 // class ids.
-BoxPairs pair_boxes(const BoxList& pred, const BoxList& target, MatchRule rule, double min_iou = 0.3);
+BoxPairs pair_boxes(const BoxList& pred, const BoxList& target, MatchRule rule,
+                    double min_iou = kLeastMatchIou);
 
 }  // namespace lossgrad

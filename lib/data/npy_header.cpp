@@ -8,6 +8,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "data/array.hpp"
+
 namespace lossgrad {
 namespace {
 
@@ -211,7 +213,7 @@ class HeaderParser {
   std::array<bool, 3> seen_ = {};
 };
 
-void check_utf8(const ByteSource& source, std::string_view text, std::uint64_t offset) {
+void check_ascii(const ByteSource& source, std::string_view text, std::uint64_t offset) {
   // Plain arrays need ASCII alone; versions 1 and 2 are Latin-1, 3 is UTF-8, the same there.
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (static_cast<unsigned char>(text[i]) >= 0x80) {
@@ -258,15 +260,6 @@ std::string NpyHeader::stored_type() const {
   return letter + std::to_string(item_size * 8);
 }
 
-std::string shape_text(const std::vector<std::int64_t>& shape) {
-  constexpr std::size_t kMost = 8;
-  std::string text = "[";
-  for (std::size_t i = 0; i < shape.size() && i < kMost; ++i)
-    text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
-  if (shape.size() > kMost) text += ", ... " + std::to_string(shape.size()) + " dimensions";
-  return text + "]";
-}
-
 NpyHeader read_npy_header(ByteSource& source) {
   std::array<unsigned char, 12> start{};
   const std::size_t available =
@@ -298,7 +291,7 @@ NpyHeader read_npy_header(ByteSource& source) {
   }
   std::string text(static_cast<std::size_t>(length), '\0');
   source.read(text_offset, std::as_writable_bytes(std::span(text)));
-  check_utf8(source, text, text_offset);
+  check_ascii(source, text, text_offset);
   HeaderParser(source, text, text_offset, version).parse(header);
   header.data_offset = text_offset + length;
   check_data_size(source, header);

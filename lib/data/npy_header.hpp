@@ -26,9 +26,6 @@ struct NpyHeader {
   [[nodiscard]] std::string stored_type() const;
 };
 
-// "[4, 651]"
-std::string shape_text(const std::vector<std::int64_t>& shape);
-
 // Reads the header alone and checks what it promises against the size of the file before anything is
 // allocated. Objects, text, complex, structured and other dtypes are rejected by name; nothing is ever
 // unpickled. Throws ErrorKind::data: path, byte, what was found, what was expected.

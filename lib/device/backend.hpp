@@ -23,7 +23,6 @@ struct DeviceDescription {
   std::string name;          // "NVIDIA H200", "host (2 threads)"
   std::string architecture;  // "sm_90", "x86_64"
   std::int64_t memory_bytes = 0;
-  std::int64_t l2_bytes = 0;   // 0 when unknown
   int multiprocessors = 0;     // SMs, or worker threads of the host backend
   std::string driver_version;  // "13.0"; empty for host
   std::string compiler;        // "NVRTC 13.0", "g++ (Debian 12.2.0-14) 12.2.0"
@@ -141,8 +140,9 @@ struct BackendStatus {
 };
 BackendStatus backend_status(BackendKind kind);
 
-// cuda needs no device for these two: compiles for any architecture ("sm_90") with NVRTC.
-// Throws ErrorKind::device when NVRTC is not found, ErrorKind::compile when the kernel does not compile.
+// cuda needs no device for these three: NVRTC compiles for any architecture ("sm_90").
+// Throw ErrorKind::device when NVRTC is not found, ErrorKind::compile when a kernel does not compile.
+void cuda_build(std::span<const Kernel> kernels, const std::string& architecture);  // into the user's cache
 KernelResources cuda_resources(const Kernel& kernel, const std::string& architecture);
 std::string cuda_ptx(const Kernel& kernel, const std::string& architecture);
 

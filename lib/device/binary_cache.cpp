@@ -38,23 +38,6 @@ struct Footer {
 };
 static_assert(sizeof(Footer) == 56);
 
-class File {
- public:
-  explicit File(int descriptor) : descriptor_(descriptor) {}
-  ~File() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  File(File&&) = delete;
-  File& operator=(File&&) = delete;
-  [[nodiscard]] int get() const { return descriptor_; }
-  [[nodiscard]] bool is_open() const { return descriptor_ >= 0; }
-
- private:
-  int descriptor_;
-};
-
 std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
@@ -104,28 +87,8 @@ void warn_once(const std::string& reason) {
   if (!warned.exchange(true)) spdlog::warn("compiled kernels are not cached: {}", reason);
 }
 
-bool read_exactly(int descriptor, std::span<std::byte> to) {
-  while (!to.empty()) {
-    const ssize_t count = ::read(descriptor, to.data(), to.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    to = to.subspan(static_cast<std::size_t>(count));
-  }
-  return true;
-}
-
-bool write_exactly(int descriptor, std::span<const std::byte> from) {
-  while (!from.empty()) {
-    const ssize_t count = ::write(descriptor, from.data(), from.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return false;
-    from = from.subspan(static_cast<std::size_t>(count));
-  }
-  return true;
-}
-
 // The payload of an open entry when everything about it is right.
-std::optional<std::vector<std::byte>> read_entry(const File& file, std::string_view key,
+std::optional<std::vector<std::byte>> read_entry(const FileDescriptor& file, std::string_view key,
                                                  std::string_view kind) {
   struct stat status {};
   if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || !is_private(status))
@@ -183,9 +146,10 @@ void evict(const fs::path& folder, std::uint64_t limit_bytes) {
 
 BinaryCache::BinaryCache(std::optional<fs::path> folder, std::uint64_t limit_bytes)
     : folder_(std::move(folder)), limit_bytes_(limit_bytes) {
-  unusable_reason_ = folder_ ? why_unusable(*folder_) : "no cache folder";
-  if (unusable_reason_.empty()) return;
-  if (folder_) warn_once(unusable_reason_);
+  if (!folder_) return;
+  const std::string reason = why_unusable(*folder_);
+  if (reason.empty()) return;
+  warn_once(reason);
   folder_.reset();
 }
 
@@ -200,7 +164,7 @@ std::optional<std::vector<std::byte>> BinaryCache::find(std::string_view key, st
   const std::string name = entry_name(key, kind);
   if (!folder_) return std::nullopt;
   const fs::path path = *folder_ / name;
-  const File file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file.is_open()) return std::nullopt;
   auto payload = read_entry(file, key, kind);
   if (payload) {
@@ -222,7 +186,7 @@ bool BinaryCache::store(std::string_view key, std::string_view kind,
   const std::string name = entry_name(key, kind);
   if (!folder_ || payload.size() + sizeof(Footer) > limit_bytes_) return false;
   std::string temporary = (*folder_ / kTemporaryPrefix).string() + "XXXXXX";
-  const File file(::mkostemp(temporary.data(), O_CLOEXEC));  // mode 0600
+  const FileDescriptor file(::mkostemp(temporary.data(), O_CLOEXEC));  // mode 0600
   if (!file.is_open()) return false;
   const Footer footer = make_footer(key, kind, payload);
   if (!write_exactly(file.get(), payload) ||

@@ -38,13 +38,9 @@ class BinaryCache {
   // False when it could not be stored (no folder, disk full, read-only).
   bool store(std::string_view key, std::string_view kind, std::span<const std::byte> payload) const;
 
-  // Why the cache is not used; empty when it is.
-  [[nodiscard]] const std::string& unusable_reason() const { return unusable_reason_; }
-
  private:
   std::optional<std::filesystem::path> folder_;
   std::uint64_t limit_bytes_;
-  std::string unusable_reason_;
 };
 
 }  // namespace lossgrad

@@ -11,16 +11,10 @@
 namespace lossgrad {
 namespace {
 
-constexpr FloatFormat make_format(int precision, double max, double min_normal, double min_subnormal) {
-  double unit = 1.0;
-  for (int i = 0; i < precision; ++i) unit /= 2;
-  return {precision, unit, max, min_normal, min_subnormal};
-}
-
-constexpr FloatFormat kF16 = make_format(11, 65504.0, 0x1p-14, 0x1p-24);
-constexpr FloatFormat kBf16 = make_format(8, 0x1.FEp127, 0x1p-126, 0x1p-133);
-constexpr FloatFormat kF32 = make_format(24, 0x1.FFFFFEp127, 0x1p-126, 0x1p-149);
-constexpr FloatFormat kF64 = make_format(53, 0x1.FFFFFFFFFFFFFp1023, 0x1p-1022, 0x1p-1074);
+constexpr FloatFormat kF16 = {11, 65504.0, 0x1p-14, 0x1p-24};
+constexpr FloatFormat kBf16 = {8, 0x1.FEp127, 0x1p-126, 0x1p-133};
+constexpr FloatFormat kF32 = {24, 0x1.FFFFFEp127, 0x1p-126, 0x1p-149};
+constexpr FloatFormat kF64 = {53, 0x1.FFFFFFFFFFFFFp1023, 0x1p-1022, 0x1p-1074};
 
 // Rounds to a narrower binary format: a multiple of the spacing there, ties to even, subnormals included.
 double round_narrow(const FloatFormat& format, double value) {

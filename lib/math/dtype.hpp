@@ -22,7 +22,6 @@ std::size_t size_in_bytes(Dtype dtype);
 
 struct FloatFormat {
   int precision;         // bits of the significand, the hidden one included
-  double unit_roundoff;  // 2^-precision: relative error of one rounding to nearest
   double max;            // largest finite value
   double min_normal;     // smallest normal value
   double min_subnormal;  // smallest positive value

@@ -89,7 +89,6 @@ inline double atan_error(double magnitude, double error) {
 
 template <Dtype kType>
 struct RunningError {
-  static constexpr Dtype kComputeType = kType;
   double value = 0;
   double error = 0;
 
@@ -122,7 +121,6 @@ struct RunningError {
 
 template <Dtype kType>
 struct HullError {
-  static constexpr Dtype kComputeType = kType;
   double low = 0;
   double high = 0;
   double error = 0;
@@ -163,10 +161,6 @@ struct HullError {
 };
 
 // Constants and exact operations.
-
-// A constant as the compute type holds it: it may be rounded (1e-7 in f32), a double keeps it.
-template <class T>
-T rounded_constant(double value);
 
 // x * factor for a power of two: no rounding.
 template <Dtype kType>
@@ -209,6 +203,7 @@ struct RoundedConstant<HullError<kType>> {
     return {value, value, RoundedConstant<RunningError<kType>>::make(value).error};
   }
 };
+// A constant as the compute type holds it: it may be rounded (1e-7 in f32), a double keeps it.
 template <class T>
 T rounded_constant(double value) {
   return RoundedConstant<T>::make(value);

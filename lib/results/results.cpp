@@ -54,10 +54,4 @@ Summary summarise(const Run& run) {
   return summary;
 }
 
-bool same_case_but_pass(const CaseId& one, const CaseId& other) {
-  return one.loss == other.loss && one.convention == other.convention && one.dtype == other.dtype &&
-         one.sizes == other.sizes && one.scenario == other.scenario && one.files == other.files &&
-         one.seed == other.seed && one.backend == other.backend;
-}
-
 }  // namespace lossgrad

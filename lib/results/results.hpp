@@ -73,12 +73,12 @@ struct CheckResult {
   std::string
       check;  // "oracles", "reference", "own_saved", "self_consistency", "guards", "repeatability" ...
   Verdict verdict = Verdict::passed;
-  std::string reason;                       // why not passed, or what deserves a word; one line
-  std::int64_t compared = 0;                // elements
-  std::int64_t kinks = 0;                   // elements whose right value is a range
-  std::int64_t out_of_range = 0;            // elements with an intermediate beyond the compute type's range
-  std::int64_t unbounded = 0;               // elements without a finite bound
-  std::int64_t non_finite_items = 0;        // boxes or rows with a NaN or infinite input
+  std::string reason;                 // why not passed, or what deserves a word; one line
+  std::int64_t compared = 0;          // elements
+  std::int64_t kinks = 0;             // elements whose right value is a range
+  std::int64_t out_of_range = 0;      // elements infinite or beyond a type's range, themselves or on the way
+  std::int64_t unbounded = 0;         // elements without a finite bound
+  std::int64_t non_finite_items = 0;  // boxes or rows with a NaN or infinite input
   std::optional<Distribution> bound_usage;  // abs error / bound, the bound that holds for any right kernel
   std::optional<Distribution> sharp_bound_usage;  // the same against the bound of the accurate form
   std::optional<Distribution> abs_error;
@@ -125,8 +125,5 @@ struct Summary {
   std::int64_t passed = 0, failed = 0, mistrusted = 0, unsupported = 0, skipped = 0;
 };
 Summary summarise(const Run& run);
-
-// The case differs from that of `other` in its pass and kernel alone: both belong under one heading.
-bool same_case_but_pass(const CaseId& one, const CaseId& other);
 
 }  // namespace lossgrad

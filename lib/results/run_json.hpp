@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The JSON document of a run (data/schema/run.schema.json). Non-finite numbers are the strings "NaN",
-// "Infinity" and
-// "-Infinity"; everything else follows RFC 8259.
+// "Infinity" and "-Infinity"; everything else follows RFC 8259.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Run by lossgrad_embed_text: writes STEM.hpp and STEM.cpp with the text of INPUTS as raw string literals.
+# Run by lossgrad_embed_text: writes STEM.hpp and STEM.cpp with the text of INPUTS as arrays of characters.
 get_filename_component(stem_name "${STEM}" NAME)
 set(header "// Generated from source files; do not edit.\n#pragma once\n#include <string_view>\nnamespace lossgrad::${NAMESPACE}_text {\n")
 set(source "// Generated from source files; do not edit.\n#include \"embedded/${stem_name}.hpp\"\nnamespace lossgrad::${NAMESPACE}_text {\n")

@@ -194,22 +194,14 @@ BackendStatus backend_status(BackendKind kind) {
   return {kind, cuda, cuda ? "" : "no driver", devices};
 }
 
+void cuda_build(std::span<const Kernel> kernels, const std::string& architecture) {
+  for (const Kernel& kernel : kernels) test::engine().built.push_back(kernel.id() + " " + architecture);
+}
+
 KernelResources cuda_resources(const Kernel&, const std::string&) { return {40, 0, 0, 0, -1}; }
 
 std::string cuda_ptx(const Kernel& kernel, const std::string& architecture) {
   return "// PTX of " + kernel.id() + " for " + architecture;
-}
-
-std::string_view name(BoxFormat format) {
-  switch (format) {
-    case BoxFormat::xyxy:
-      return "xyxy";
-    case BoxFormat::xywh:
-      return "xywh";
-    case BoxFormat::cxcywh:
-      return "cxcywh";
-  }
-  return "?";
 }
 
 BoxPairs pair_boxes(const BoxList& pred, const BoxList& target, MatchRule rule, double) {

@@ -16,6 +16,7 @@ struct FakeEngine {
   bool cuda_available = false;
   std::vector<CheckRequest> requests;  // that check_case() got
   std::vector<std::string> opened;     // backends
+  std::vector<std::string> built;      // "ID ARCHITECTURE" that cuda_build() got
   // The verdict of the one result per pass; called with the index of the case.
   std::function<Verdict(std::size_t)> verdict = [](std::size_t) { return Verdict::passed; };
   // Called in the middle of a case with its index; may throw.

@@ -290,6 +290,8 @@ TEST_F(ProgramTest, Kernels) {
   EXPECT_THAT(out(), HasSubstr("24 kernels ready for host"));
   EXPECT_EQ(run("kernels build --arch sm_80,sm_90"), 0);
   EXPECT_THAT(out(), HasSubstr("24 kernels ready for cuda (sm_80, sm_90)"));
+  EXPECT_EQ(test::engine().built.size(), 48u);
+  EXPECT_THAT(test::engine().built, ::testing::Contains("yolo_ciou_loss_forward__f32__256 sm_90"));
 }
 
 TEST_F(ProgramTest, UnknownKernels) {

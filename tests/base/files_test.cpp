@@ -5,6 +5,7 @@
 #include <fstream>
 #include <functional>
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -165,8 +166,24 @@ TEST_F(FilesTest, UmaskIsRespected) {
   ::umask(before);
 }
 
+TEST_F(FilesTest, ExactReadsAndWritesTellWhenTheyFallShort) {
+  const std::string text = "twelve bytes";
+  {
+    FileDescriptor file(::open((folder_ / "exact").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    ASSERT_TRUE(file.is_open());
+    EXPECT_TRUE(write_exactly(file.get(), std::as_bytes(std::span(text))));
+    EXPECT_TRUE(file.close());
+    EXPECT_FALSE(file.is_open());
+    EXPECT_FALSE(write_exactly(file.get(), std::as_bytes(std::span(text))));
+  }
+  const FileDescriptor file(::open((folder_ / "exact").c_str(), O_RDONLY | O_CLOEXEC));
+  std::string found(text.size(), '\0');
+  EXPECT_TRUE(read_exactly(file.get(), std::as_writable_bytes(std::span(found))));
+  EXPECT_EQ(found, text);
+  EXPECT_FALSE(read_exactly(file.get(), std::as_writable_bytes(std::span(found)))) << "the file ends";
+}
+
 // ---- the cache folder
-// -----------------------------------------------------------------------------------------------
 
 class CacheFolder : public ::testing::Test {
  protected:

@@ -241,7 +241,6 @@ TEST(CheckCaseTolerance, SlackDecides) {
 }
 
 // ---- progress and repeated runs
-// -------------------------------------------------------------------------------------
 
 void expect_full_progress(const std::vector<std::pair<double, std::string>>& calls, std::size_t steps) {
   ASSERT_GE(calls.size(), steps);
@@ -287,7 +286,6 @@ TEST(CheckCaseRepeat, AnotherSeedGivesOtherFigures) {
 }
 
 // ---- kernels from elsewhere
-// -----------------------------------------------------------------------------------------
 
 TEST(CheckCaseKernels, WhatIsNotOfferedIsLeftOutAndSaysSo) {
   CheckRequest request = ciou_request(Dtype::f32, "yolo", 1000);

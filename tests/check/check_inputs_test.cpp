@@ -218,7 +218,6 @@ TEST(CheckInputs, OneBoxRepeated) {
 }
 
 // ---- real pairs
-// -----------------------------------------------------------------------------------------------------
 
 std::vector<double> component_major(const std::vector<std::array<double, 4>>& boxes) {
   std::vector<double> values;

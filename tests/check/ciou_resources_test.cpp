@@ -10,6 +10,7 @@
 #include <map>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -23,6 +24,7 @@ namespace {
 constexpr std::array kArchitectures = {"sm_75", "sm_80", "sm_89", "sm_90", "sm_100", "sm_120"};
 constexpr std::array kBlocks = {32, 256, 1024};
 constexpr int kRegistersOfABlock = 65536;
+constexpr unsigned kMostCompilersAtOnce = 16;  // bounds the memory where there are many cores
 
 struct Compilation {
   Kernel kernel;
@@ -62,9 +64,10 @@ void compile_all(std::vector<Compilation>& compilations) {
   const auto work = [&] {
     for (std::size_t i = next++; i < compilations.size(); i = next++) compile(compilations[i]);
   };
-  std::thread second(work);
+  const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1u, kMostCompilersAtOnce);
+  std::vector<std::jthread> helpers(threads - 1);
+  for (std::jthread& helper : helpers) helper = std::jthread(work);
   work();
-  second.join();
 }
 
 // Why NVRTC cannot be used; empty when it can.

@@ -179,6 +179,21 @@ TEST(Comparison, InfiniteBoundIsCountedNotCompared) {
   EXPECT_FALSE(result.rel_error.has_value());
 }
 
+TEST(Comparison, UndecidedForTwoReasonsCountsOnce) {
+  Comparison comparison = compare(1, exactly(1, kInf, kOutOfRange));
+  EXPECT_EQ(filled(comparison).unbounded, 1);
+  EXPECT_EQ(filled(comparison).out_of_range, 1);
+  EXPECT_EQ(comparison.undecided(), 1);
+  const Comparison kink = compare(1, range(0, 1, 0.1, kKink | kOutOfRange));
+  EXPECT_EQ(filled(kink).kinks, 1);
+  EXPECT_EQ(filled(kink).out_of_range, 1);
+  EXPECT_EQ(kink.undecided(), 1);
+  comparison.merge(kink);
+  comparison.merge(compare(1, exactly(1, 0.1)));
+  EXPECT_EQ(comparison.seen(), 3);
+  EXPECT_EQ(comparison.undecided(), 2);
+}
+
 TEST(Comparison, BoundThatIsNanFails) { EXPECT_FALSE(accepts(1, exactly(1, kNan))); }
 
 TEST(Comparison, ZeroBoundAcceptsTheValueAlone) {
@@ -211,7 +226,6 @@ TEST(Comparison, CountsNonFiniteItems) {
 }
 
 // ---- figures
-// --------------------------------------------------------------------------------------------------------
 
 TEST(Comparison, FiguresAreMaximumAndQuantiles) {
   Comparison comparison(Dtype::f64, {.slack = 1e9, .rtol = {}, .atol = {}});

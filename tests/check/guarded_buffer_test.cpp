@@ -177,7 +177,6 @@ TEST(GuardedBuffer, EmptyBuffer) {
 }
 
 // ---- canaries
-// -------------------------------------------------------------------------------------------------------
 
 // Turns every bit of the element at `index` (negative: before the data) over: a value that no canary has.
 void damage(const GuardedBuffer& buffer, Dtype dtype, std::int64_t index) {
@@ -258,7 +257,6 @@ TEST(GuardedBuffer, CanariesDifferBetweenSalts) {
 }
 
 // ---- content hash
-// ---------------------------------------------------------------------------------------------------
 
 TEST(GuardedBuffer, HashIsOfTheContentAlone) {
   for (const Dtype dtype : kAllDtypes) {

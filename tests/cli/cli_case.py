@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Helpers of the tests on the built program. A test script gets the program's path as its only argument."""
+"""Helpers of the tests on the built program. A test script gets two arguments: the program and the project's folder."""
 import json
 import os
 import struct
@@ -8,7 +8,7 @@ import sys
 import tempfile
 import unittest
 
-PROGRAM = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else "lossgrad"
+PROGRAM, PROJECT = map(os.path.abspath, sys.argv[1:3])
 
 
 def npy(rows, shape):

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Results of real runs: streams, exit codes, JSON, colours, interrupts. Second argument: the JSON Schema."""
+"""Results of real runs: streams, exit codes, JSON, colours, interrupts."""
 import json
 import os
 import signal
 import subprocess
-import sys
 import time
 
 import jsonschema
 
-from cli_case import PROGRAM, CliCase, main
+from cli_case import PROGRAM, PROJECT, CliCase, main
 
-SCHEMA = json.load(open(sys.argv[2], encoding="utf-8")) if len(sys.argv) > 2 else {}
+with open(os.path.join(PROJECT, "data/schema/run.schema.json"), encoding="utf-8") as schema:
+    SCHEMA = json.load(schema)
 FAST = ("check", "ciou", "--backend", "host", "--n", "100")
 
 

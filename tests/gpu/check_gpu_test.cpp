@@ -74,7 +74,6 @@ INSTANTIATE_TEST_SUITE_P(Ciou, CheckGpu, ::testing::ValuesIn(variants()),
                          [](const auto& instance) { return label(instance.param); });
 
 // ---- wrong kernels
-// --------------------------------------------------------------------------------------------------
 
 struct WrongKernel {
   std::string name;

@@ -59,6 +59,7 @@ PlainCode plain_float_code(const Items& items, std::size_t i, CiouForm form,
 }
 
 double usage(double got, double low, double high, double bound) {
+  if (std::isnan(got)) return std::numeric_limits<double>::infinity();
   const double error = got < low ? low - got : got > high ? got - high : 0;
   return error == 0 ? 0 : error / bound;
 }

@@ -58,12 +58,21 @@ TEST(Dtype, OverflowGoesToInfinityFromHalfAnUlpOnward) {
   EXPECT_EQ(round_to(Dtype::bf16, 3.4e38), std::numeric_limits<double>::infinity());
 }
 
-TEST(Dtype, RoundingToF32IsThatOfTheHardware) {
+TEST(Dtype, RoundingToF32GivesTheNearestValue) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
   ItemRandom random(1, 0, 0);
   for (int i = 0; i < 100000; ++i) {
-    const double value = random.sign() * random.log_uniform(1e-46, 1e39);
-    EXPECT_EQ(round_to(Dtype::f32, value), static_cast<double>(static_cast<float>(value)));
+    const double value = random.sign() * random.log_uniform(1e-46, 3e38);
+    const double rounded = round_to(Dtype::f32, value);
+    const auto stored = static_cast<float>(rounded);
+    ASSERT_EQ(static_cast<double>(stored), rounded) << value;
+    const double error = std::abs(value - rounded);
+    ASSERT_LE(error, std::abs(value - static_cast<double>(std::nextafterf(stored, kInfinity)))) << value;
+    ASSERT_LE(error, std::abs(value - static_cast<double>(std::nextafterf(stored, -kInfinity)))) << value;
   }
+  EXPECT_EQ(round_to(Dtype::f32, 1 + 0x1p-24), 1);
+  EXPECT_EQ(round_to(Dtype::f32, 1 + 0x3p-24), 1 + 0x1p-22);
+  EXPECT_EQ(round_to(Dtype::f32, 1e39), std::numeric_limits<double>::infinity());
 }
 
 TEST(Dtype, NanStaysNanThroughStorage) {

@@ -13,9 +13,9 @@ struct WrongKernel {
   std::string name = {};
   Pass pass = Pass::backward;  // whose kernel is wrong; the other one is the built-in
   KernelText text = {};
-  std::string check = "reference";  // the named check that fails
-  std::string reason = {};          // is part of its reason
-  // The outputs among which every wrong element of a failed reference check is ("d_pred[2]"); empty: any.
+  std::string check = "reference";            // the named check that fails
+  std::string reason = "elements are wrong";  // is part of its reason
+  // The outputs among which the worst elements of a failed reference check are ("d_pred[2]"); empty: any.
   std::vector<std::string> outputs = {};
   std::vector<Dtype> dtypes = {Dtype::f32};  // where the fault is larger than the storage's rounding
   std::string convention = "yolo";

@@ -120,6 +120,7 @@ std::string table_line(const Variant& variant, const std::vector<CheckResult>& r
   return text;
 }
 
+// Looks at the worst elements, which are all that a result keeps.
 void expect_only_in(const std::vector<std::string>& outputs, const CheckResult& result, double slack) {
   if (outputs.empty()) return;
   for (const WorstElement& worst : result.worst) {

@@ -53,7 +53,6 @@ DeviceDescription describe_cuda_device(int index, std::string compiler) {
   description.name = properties.name;
   description.architecture = "sm_" + std::to_string(properties.major) + std::to_string(properties.minor);
   description.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
-  description.l2_bytes = properties.l2CacheSize;
   description.multiprocessors = properties.multiProcessorCount;
   description.driver_version = cuda_version_text(driver_version());
   description.compiler = std::move(compiler);
@@ -69,7 +68,6 @@ LaunchLimits cuda_launch_limits(int index) {
   limits.block = {limit(cudaDevAttrMaxBlockDimX), limit(cudaDevAttrMaxBlockDimY),
                   limit(cudaDevAttrMaxBlockDimZ)};
   limits.grid = {limit(cudaDevAttrMaxGridDimX), limit(cudaDevAttrMaxGridDimY), limit(cudaDevAttrMaxGridDimZ)};
-  limits.shared_bytes = limit(cudaDevAttrMaxSharedMemoryPerBlock);
   limits.shared_bytes_opt_in = limit(cudaDevAttrMaxSharedMemoryPerBlockOptin);
   return limits;
 }

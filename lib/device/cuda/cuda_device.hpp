@@ -15,8 +15,7 @@ struct LaunchLimits {
   std::uint32_t threads_per_block = 0;
   std::array<std::uint32_t, 3> block = {};
   std::array<std::uint32_t, 3> grid = {};
-  std::size_t shared_bytes = 0;         // of any kernel
-  std::size_t shared_bytes_opt_in = 0;  // of a kernel that asks for it
+  std::size_t shared_bytes_opt_in = 0;  // of a kernel that asks for more than any may have
 };
 
 // Number of devices. ErrorKind::device with a reason for people: no driver, a driver older than the runtime,

@@ -36,7 +36,7 @@ class CudaKernel final : public LoadedKernel {
   cudaKernel_t kernel_ = nullptr;  // owned by library_
   std::uint32_t threads_limit_ = 0;
   std::size_t static_shared_bytes_ = 0;
-  std::size_t allowed_shared_bytes_ = 0;  // dynamic, without asking; 0: not known yet
+  std::size_t allowed_shared_bytes_ = 0;  // dynamic; more must be asked for
 };
 
 }  // namespace lossgrad

@@ -103,6 +103,11 @@ std::string NvrtcCompiler::ptx(const Kernel& kernel, const std::string& architec
   return compile_program(*library_, kernel, virtual_architecture).ptx();
 }
 
+void cuda_build(std::span<const Kernel> kernels, const std::string& architecture) {
+  const NvrtcCompiler compiler(NvrtcLibrary::instance(), BinaryCache::open_user_cache());
+  for (const Kernel& kernel : kernels) (void)compiler.compile(kernel, architecture);
+}
+
 KernelResources cuda_resources(const Kernel& kernel, const std::string& architecture) {
   return NvrtcCompiler(NvrtcLibrary::instance(), BinaryCache(std::nullopt)).resources(kernel, architecture);
 }

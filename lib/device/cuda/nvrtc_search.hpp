@@ -18,9 +18,8 @@ struct NvrtcSearch {
 };
 
 // The default search: $CUDA_HOME and $CUDA_PATH, /usr/local/cuda, then folders in the layout of NVIDIA's
-// Python wheels
-// (`<folder>/nvidia/cu13/lib`): .deps/cuda of the checkout, the same beside or above the program,
-// site-packages.
+// Python wheels (`<folder>/nvidia/cu13/lib`): .deps/cuda of the checkout, the same beside or above the
+// program, site-packages.
 NvrtcSearch default_nvrtc_search();
 
 // The parts of the default search; `toolkits` hold lib64/ or lib/ and include/, `wheels` hold nvidia/.

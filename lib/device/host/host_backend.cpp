@@ -28,7 +28,7 @@ using host::HostModule;
 
 constexpr std::string_view kCacheKind = "so";
 constexpr std::align_val_t kAlignment{256};
-constexpr std::size_t kCompilersAtOnce = 2;
+constexpr std::size_t kMostCompilersAtOnce = 16;  // bounds the memory where there are many cores
 
 class HostKernel final : public LoadedKernel {
  public:
@@ -84,9 +84,6 @@ DeviceDescription describe(const std::string& compiler) {
   device.name = "host (" + std::to_string(threads) + (threads == 1 ? " thread)" : " threads)");
   device.architecture = host::machine_architecture();
   device.memory_bytes = physical_memory_bytes();
-  // The last level counts: buffers beyond it come from memory.
-  device.l2_bytes =
-      std::max<std::int64_t>({0, ::sysconf(_SC_LEVEL2_CACHE_SIZE), ::sysconf(_SC_LEVEL3_CACHE_SIZE)});
   device.multiprocessors = threads;
   device.compiler = compiler;
   return device;
@@ -184,7 +181,9 @@ std::vector<std::shared_ptr<LoadedKernel>> HostBackend::load_all(std::span<const
     }
   };
   {
-    std::vector<std::jthread> helpers(std::min(kCompilersAtOnce, kernels.size()) - (kernels.empty() ? 0 : 1));
+    const std::size_t threads =
+        std::min({kernels.size(), kMostCompilersAtOnce, std::size_t{std::thread::hardware_concurrency()}});
+    std::vector<std::jthread> helpers(threads == 0 ? 0 : threads - 1);  // this thread works too
     for (std::jthread& helper : helpers) helper = std::jthread(work);
     work();
   }

@@ -74,7 +74,6 @@ TEST_F(CudaBackendTest, DescribesTheDevice) {
   EXPECT_FALSE(device.name.empty());
   EXPECT_THAT(device.architecture, ::testing::StartsWith("sm_"));
   EXPECT_GT(device.memory_bytes, 0);
-  EXPECT_GT(device.l2_bytes, 0);
   EXPECT_GT(device.multiprocessors, 0);
   EXPECT_THAT(device.driver_version, HasSubstr("."));
   EXPECT_THAT(device.compiler, ::testing::StartsWith("NVRTC "));

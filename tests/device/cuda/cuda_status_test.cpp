@@ -48,7 +48,6 @@ class LaunchLimitsTest : public ::testing::Test {
     limits.threads_per_block = 1024;
     limits.block = {1024, 1024, 64};
     limits.grid = {2147483647, 65535, 65535};
-    limits.shared_bytes = 49152;
     limits.shared_bytes_opt_in = 232448;
     return launch_shape_problem({grid, block, shared_bytes}, limits);
   }

@@ -2,6 +2,7 @@
 #include "device/cuda/nvrtc_compiler.hpp"
 
 #include <array>
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
 
@@ -161,6 +162,24 @@ TEST(NvrtcCompiler, CacheGivesTheSameBytes) {
   EXPECT_EQ(second.content_hash, first.content_hash);
   EXPECT_NE(compiler.compile(saxpy_kernel(), "sm_80").content_hash, first.content_hash);
   fs::remove_all(name);
+}
+
+TEST(NvrtcCompiler, BuildFillsTheUsersCache) {
+  std::string folder = (fs::temp_directory_path() / "lossgrad_cubin_XXXXXX").string();
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const char* const before = std::getenv("XDG_CACHE_HOME");
+  const std::string old = before == nullptr ? "" : before;
+  ASSERT_EQ(::setenv("XDG_CACHE_HOME", folder.c_str(), 1), 0);
+  const std::array kernels = {saxpy_kernel(), twice_kernel(Dtype::f16)};
+  cuda_build(kernels, "sm_90");
+  const BinaryCache cache = BinaryCache::open_user_cache();
+  for (const Kernel& kernel : kernels) {
+    const std::string hash = kernel.content_hash(compiler_without_cache().target("sm_90"));
+    EXPECT_TRUE(fs::exists(fs::path(folder) / "lossgrad" / "kernels" / (hash + ".cubin"))) << kernel.id();
+    EXPECT_TRUE(cache.find(hash, "cubin").has_value()) << kernel.id();
+  }
+  EXPECT_EQ(before == nullptr ? ::unsetenv("XDG_CACHE_HOME") : ::setenv("XDG_CACHE_HOME", old.c_str(), 1), 0);
+  fs::remove_all(folder);
 }
 
 }  // namespace

@@ -139,8 +139,8 @@ __forceinline__ double norm3d(double a, double b, double c) { return __builtin_s
 __forceinline__ float norm3df(float a, float b, float c) { return static_cast<float>(norm3d(a, b, c)); }
 __forceinline__ float fdividef(float a, float b) { return a / b; }
 
-// Intrinsics. The approximate ones are computed accurately: their error on a GPU is part of the checker's
-// bounds.
+// Intrinsics. The approximate ones are computed accurately: the host cannot show the error that they have on
+// a GPU, and a run on a GPU is judged without an allowance for it (of the functions only atan has one).
 __forceinline__ float __fdividef(float a, float b) { return a / b; }
 __forceinline__ float __fadd_rn(float a, float b) { return a + b; }
 __forceinline__ float __fsub_rn(float a, float b) { return a - b; }

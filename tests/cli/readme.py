@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The sample run in README.md is what its command prints, but for the times."""
+import os
+import re
+
+from cli_case import PROJECT, CliCase, main
+
+
+def sample():
+    """The words after the program's name, and the lines that they print."""
+    with open(os.path.join(PROJECT, "README.md"), encoding="utf-8") as file:
+        block = re.search(r"^```\n\$ scripts/lossgrad (.*)\n((?:.*\n)*?)```$", file.read(), re.MULTILINE)
+    return block[1].split(), block[2].splitlines()
+
+
+def counts(lines):
+    """Without error figures and times: other compilers and processors give other roundings."""
+    kept = []
+    for line in lines:
+        row = re.match(r"  (?:forward|backward) +\w+ +\w+ +[\d,]+ +[\d,]+", line)
+        kept.append(re.sub(r" in [\d.]+ s$", "", row[0] if row else line))
+    return [re.sub(r" +", " ", line) for line in kept]
+
+
+class Readme(CliCase):
+    def test_sample_run(self):
+        if "cuda: available" in self.run_program("devices").stdout:
+            self.skipTest("the sample is of the host backend")
+        command, lines = sample()
+        result = self.run_program(*command)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertGreater(len(lines), 10)
+        self.assertEqual(counts(lines), counts(result.stdout.splitlines()))
+
+
+if __name__ == "__main__":
+    main()
