@@ -43,7 +43,9 @@ class CaseRun {
         progress_(progress),
         source_(request),
         kernels_(request, backend),
-        full_(request, backend, request.sizes, 0, request.seed) {}
+        full_(request, backend, request.sizes, 0, request.seed) {
+    full_.on_chunk([this] { report_progress(0); });
+  }
 
   std::vector<CheckResult> run() {
     if (wants(request_, Pass::backward)) oracles();
@@ -246,8 +248,8 @@ class CaseRun {
     } else if (!made_of_kinks(request_) &&
                static_cast<double>(comparison.undecided()) > kTooManyUndecided * static_cast<double>(seen)) {
       result.verdict = Verdict::mistrusted;
-      result.reason =
-          percent(comparison.undecided(), seen) + " of the elements are kinks, unbounded or out of range";
+      result.reason = percent(comparison.undecided(), seen) +
+                      " of the elements are kinks, unbounded, out of range or not finite";
     } else if (result.case_id.pass != Pass::forward &&
                static_cast<double>(comparison.zeros()) >
                    kTooManyZeros * static_cast<double>(comparison.compared())) {

@@ -65,6 +65,9 @@ bool Comparison::decide_non_finite(const WorstElement& element, const ExpectedEl
                                    ItemState state) {
   const double got = element.got;
   if (std::isnan(expected.low) || std::isnan(expected.high)) {
+    // inf - inf in one form of the formula is x / inf in another.
+    const bool by_infinity = (expected.flags & kOverflow) != 0 || state.has_infinity;
+    if (by_infinity && !state.has_nan) return true;
     ++compared_;
     if (std::isnan(got) || (std::isinf(got) && !state.has_nan)) return true;
     if (got == 0 && (expected.flags & kZeroToo) != 0) return true;
@@ -117,7 +120,7 @@ void Comparison::add(const std::string& output, std::int64_t item, std::int64_t 
   const std::int64_t unbounded_before = unbounded_;
   const bool decided = decide_non_finite(element, expected, state);
   const bool kink = !decided && (expected.flags & kKink) != 0;
-  if (out_of_range || kink || unbounded_ != unbounded_before) ++undecided_;
+  if (out_of_range || kink || unbounded_ != unbounded_before || !std::isfinite(expected.low)) ++undecided_;
   if (decided) return;
 
   ++compared_;

@@ -110,6 +110,16 @@ std::uint64_t GuardedBuffer::content_hash() const {
   return hash;
 }
 
+std::uint64_t GuardedBuffer::result_hash() const {
+  std::uint64_t hash = 0;
+  for (std::size_t done = 0; done < bytes(); done += kPieceBytes) {
+    std::vector<std::byte> piece = download(data_offset_ + done, std::min(kPieceBytes, bytes() - done));
+    unify_nans(dtype_, piece);
+    hash = hash_bytes(piece, hash);
+  }
+  return hash;
+}
+
 std::optional<std::string> GuardedBuffer::canary_damage() const {
   const std::size_t element = canary_.size();
   const auto intact = [&](const std::vector<std::byte>& zone, std::size_t at) {

@@ -46,6 +46,8 @@ class GuardedBuffer {
   double fill_with_sentinel(std::uint64_t salt);
 
   [[nodiscard]] std::uint64_t content_hash() const;
+  // The same for results: all NaNs are one, since their signs and payloads are the compiler's choice.
+  [[nodiscard]] std::uint64_t result_hash() const;
   // What was damaged: "written at element 1027 of d_pred, which has 1024"; nothing when both zones are
   // intact.
   [[nodiscard]] std::optional<std::string> canary_damage() const;

@@ -135,6 +135,7 @@ void KernelRun::write_inputs(const InputSource& source, int variant) {
       blocks[number] = source.read(first + at, length, variant);
     });
     for (const Items& block : blocks) write_values(block);
+    heartbeat_();
   });
 }
 
@@ -164,6 +165,7 @@ void KernelRun::write_reference_saved(const Kernel& backward) {
       }
     });
     for (const Items& block : blocks) write_values(block);
+    heartbeat_();
   });
 }
 
@@ -291,7 +293,7 @@ std::uint64_t KernelRun::output_hash(const Kernel& kernel) const {
   std::uint64_t hash = 0;
   for (const Argument& argument : kernel.arguments()) {
     if (argument.is_array() && is_written(argument, kernel.pass())) {
-      hash = hash * 31 + buffers_.at(argument.name)->content_hash();
+      hash = hash * 31 + buffers_.at(argument.name)->result_hash();
     }
   }
   return hash;

@@ -33,6 +33,8 @@ class KernelRun {
             std::uint64_t salt);
 
   [[nodiscard]] std::int64_t item_count() const { return item_count_; }
+  // Called between the chunks of long work; may throw, which ends that work.
+  void on_chunk(std::function<void()> heartbeat) { heartbeat_ = std::move(heartbeat); }
 
   // Creates what the kernel needs and does not exist yet.
   void provide(const Kernel& kernel);
@@ -92,6 +94,7 @@ class KernelRun {
   std::int64_t misalignment_;
   std::uint64_t salt_;
   std::map<std::string, std::unique_ptr<GuardedBuffer>> buffers_;
+  std::function<void()> heartbeat_ = [] {};
 };
 
 }  // namespace lossgrad

@@ -59,7 +59,7 @@ struct KernelOptions {
   Dtype dtype = Dtype::f32;
   std::string convention;
   int block = kOwnBlock;
-  Sizes sizes;  // of the case; what is missing has its default
+  Sizes sizes = {};  // of the case; what is missing has its default
 };
 
 // Values of a run of items (boxes, rows): argument name -> values in the argument's layout, with the item
@@ -89,8 +89,8 @@ struct ReferenceValues {
 };
 enum ElementFlag : std::uint8_t {
   kKink = 1,
-  // An intermediate is infinite (a division by an exact zero), or the output itself leaves the storage type's
-  // range: a non-finite result is accepted. Counted.
+  // An intermediate is infinite or may be (a division by zero or by what rounding may make zero), or the
+  // output itself leaves the storage type's range: a non-finite result is accepted. Counted.
   kOutOfRange = 2,
   // An intermediate overflows the compute type: what comes out says nothing (1/infinity is 0). Counted, not
   // compared.

@@ -34,6 +34,8 @@ void put_sharp(ReferenceValues& values, std::size_t element, const RightValue& x
   values.high[element] = values.sharp_high[element] = x.high;
   values.bound[element] = values.sharp_bound[element] = x.error;
   values.flags[element] |= range_flags(x);
+  // Of the sharp form only: where that one divides for sure by something, a right kernel gives a number.
+  if (running_error_state.divisor_may_be_zero) values.flags[element] |= kOutOfRange;
 }
 
 void put_general(ReferenceValues& values, std::size_t element, const RightValue& x) {

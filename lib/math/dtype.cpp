@@ -77,6 +77,19 @@ void encode_as(std::span<const double> values, std::span<std::byte> bytes, Conve
   }
 }
 
+// `infinity`: the bits of plus infinity.
+template <class Bits>
+void unify_nans_as(std::span<std::byte> bytes, Bits infinity) {
+  constexpr Bits kMagnitude = static_cast<Bits>(~Bits{0}) >> 1;
+  for (std::size_t at = 0; at + sizeof(Bits) <= bytes.size(); at += sizeof(Bits)) {
+    Bits stored;
+    std::memcpy(&stored, bytes.data() + at, sizeof stored);
+    if ((stored & kMagnitude) <= infinity) continue;
+    stored = kMagnitude;
+    std::memcpy(bytes.data() + at, &stored, sizeof stored);
+  }
+}
+
 void require_size(Dtype dtype, std::size_t bytes, std::size_t count) {
   if (bytes != count * size_in_bytes(dtype))
     throw Error(ErrorKind::internal, "buffer size does not match its values");
@@ -171,6 +184,19 @@ void decode(Dtype dtype, std::span<const std::byte> bytes, std::span<double> val
     case Dtype::bf16:
       decode_as<std::uint16_t>(bytes, values, bf16_to_double);
       break;
+  }
+}
+
+void unify_nans(Dtype dtype, std::span<std::byte> bytes) {
+  switch (dtype) {
+    case Dtype::f64:
+      return unify_nans_as<std::uint64_t>(bytes, 0x7ff0000000000000u);
+    case Dtype::f32:
+      return unify_nans_as<std::uint32_t>(bytes, 0x7f800000u);
+    case Dtype::f16:
+      return unify_nans_as<std::uint16_t>(bytes, 0x7c00u);
+    case Dtype::bf16:
+      return unify_nans_as<std::uint16_t>(bytes, 0x7f80u);
   }
 }
 

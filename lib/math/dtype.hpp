@@ -40,5 +40,7 @@ double ulp(Dtype dtype, double value);
 // Storage bytes <-> double. `bytes` holds values.size() elements.
 void decode(Dtype dtype, std::span<const std::byte> bytes, std::span<double> values);
 void encode(Dtype dtype, std::span<const double> values, std::span<std::byte> bytes);
+// Replaces every NaN among the stored values by one of them, whatever its sign and payload.
+void unify_nans(Dtype dtype, std::span<std::byte> bytes);
 
 }  // namespace lossgrad

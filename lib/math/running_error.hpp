@@ -27,9 +27,10 @@ namespace lossgrad {
 
 // What happened during an evaluation; per thread, reset by the caller before each element.
 struct RunningErrorState {
-  bool ambiguous = false;  // some comparison could go either way in the compute type
-  bool overflow = false;   // some finite intermediate can be too large for the compute type
-  bool infinite = false;   // some intermediate is infinite
+  bool ambiguous = false;            // some comparison could go either way in the compute type
+  bool overflow = false;             // some finite intermediate can be too large for the compute type
+  bool infinite = false;             // some intermediate is infinite
+  bool divisor_may_be_zero = false;  // some quotient may be infinite or NaN in the compute type
 };
 inline thread_local RunningErrorState running_error_state;
 
@@ -73,14 +74,17 @@ inline double product_error(double x_magnitude, double x_error, double y_magnitu
 inline double quotient_error(double quotient_magnitude, double x_error, double y_magnitude, double y_error) {
   if (y_error == 0 && y_magnitude == 0) return x_error == 0 ? 0.0 : kInfinity;
   const double least = y_magnitude - y_error;
-  if (!(least > 0)) return kInfinity;
+  if (!(least > 0)) {
+    running_error_state.divisor_may_be_zero = true;
+    return kInfinity;
+  }
   const double numerator =
       x_error + (quotient_magnitude == 0 || y_error == 0 ? 0.0 : quotient_magnitude * y_error);
   return numerator / least;
 }
 
 inline double atan_error(double magnitude, double error) {
-  if (std::isinf(magnitude)) return 0;
+  if (std::isinf(magnitude)) return error == 0 ? 0 : 3.15;  // the sign may be the other one
   const double least = std::max(0.0, magnitude - error);
   return std::min(error / (1 + least * least), 3.15);
 }

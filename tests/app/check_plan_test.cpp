@@ -48,7 +48,7 @@ TEST(CheckPlan, OneCaseByDefault) {
   EXPECT_EQ(request.scenario, "mixed");
   EXPECT_EQ(request.dtype, Dtype::f32);
   EXPECT_EQ(request.sizes, (Sizes{{"N", 1024}}));
-  EXPECT_EQ(request.block, 256);
+  EXPECT_EQ(request.block, kOwnBlock);
   EXPECT_FALSE(plan.files.has_value());
 }
 
@@ -58,7 +58,7 @@ TEST(CheckPlan, ListsMakeAProduct) {
   options.sizes["N"] = {0, 1000};
   options.scenarios = {"all"};
   options.conventions = {"all"};
-  options.blocks = {32, 1024};
+  options.blocks["block_n"] = {32, 1024};
   const CheckPlan plan = plan_of(options);
   EXPECT_EQ(plan.requests.size(), 3U * 2 * 3 * 2 * 2);
   std::set<std::string> commands;
@@ -100,7 +100,7 @@ TEST(CheckPlan, NumbersOutOfRange) {
   EXPECT_EQ(error_of(options), "--rows: ciou has no such size");
   for (const std::int64_t block : {0, 16, 33, 1056, 2048}) {
     options = ciou();
-    options.blocks = {256, block};
+    options.blocks["block_n"] = {256, block};
     EXPECT_THAT(error_of(options), HasSubstr("expected a multiple of 32 from 32 to 1024"));
   }
 }
@@ -200,7 +200,7 @@ TEST(RepeatCommand, NamesTheCase) {
       "lossgrad check ciou --dtype f32 --n 1024 --scenario mixed --seed 1 --convention yolo --backend host");
   options.passes = {Pass::backward};
   options.slack = 1.5;
-  options.blocks = {64};
+  options.blocks["block_n"] = {64};
   options.device = 1;
   options.skip = {"guards"};
   options.fd_samples = 10;

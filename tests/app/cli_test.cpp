@@ -41,7 +41,7 @@ TEST(Cli, CheckDefaults) {
   EXPECT_THAT(options.passes, ElementsAre(Pass::forward, Pass::backward));
   EXPECT_TRUE(options.dtypes.empty());
   EXPECT_TRUE(options.sizes.empty());
-  EXPECT_THAT(options.blocks, ElementsAre(256));
+  EXPECT_TRUE(options.blocks.empty());
   EXPECT_EQ(options.seed, 1U);
   EXPECT_EQ(options.backend, BackendChoice::automatic);
   EXPECT_EQ(options.slack, 2);
@@ -57,7 +57,7 @@ TEST(Cli, EveryCheckOption) {
   EXPECT_THAT(options.passes, ElementsAre(Pass::backward));
   EXPECT_THAT(options.dtypes, ElementsAre(Dtype::f16, Dtype::bf16));
   EXPECT_THAT(options.sizes, ElementsAre(Pair("N", ElementsAre(1000, 2000, 4000))));
-  EXPECT_THAT(options.blocks, ElementsAre(32, 64));
+  EXPECT_THAT(options.blocks, ElementsAre(Pair("block_n", ElementsAre(32, 64))));
   EXPECT_THAT(options.scenarios, ElementsAre("typical", "mixed"));
   EXPECT_EQ(options.seed, 16U);
   EXPECT_THAT(options.conventions, ElementsAre("all"));

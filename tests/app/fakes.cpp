@@ -13,19 +13,22 @@ using Arguments = std::vector<Argument>;
 using Role = ArgumentRole;
 
 Kernel make_kernel(const std::string& stem, const KernelOptions& options, std::string_view standard,
-                   Arguments arguments) {
-  if (options.block % 32 != 0)
-    throw Error(ErrorKind::usage, "block " + std::to_string(options.block) + " does not fit");
+                   std::string_view block_name, Arguments arguments) {
+  const int block = options.block == kOwnBlock ? 256 : options.block;
+  if (block < 32 || block > 1024 || block % 32 != 0) {
+    throw Error(ErrorKind::usage,
+                "--block-n: found " + std::to_string(block) + ", expected a multiple of 32 from 32 to 1024");
+  }
   Kernel::Parts parts;
   parts.name = stem + "_" + std::string(name(options.pass));
   parts.pass = options.pass;
   parts.dtype = options.dtype;
-  parts.constants = {{"block_n", options.block}};
+  parts.constants = {{std::string(block_name), block}};
   if (options.convention != standard) parts.variants = {options.convention};
   parts.kernel_source = "// body of " + parts.name;
   parts.entry_point_source = "// entry point of " + parts.name;
-  parts.launch = {arguments.back().name, static_cast<std::uint32_t>(options.block),
-                  static_cast<std::uint32_t>(options.block)};
+  parts.launch = {arguments.back().name, static_cast<std::uint32_t>(block),
+                  static_cast<std::uint32_t>(block)};
   parts.arguments = std::move(arguments);
   return Kernel(std::move(parts));
 }
@@ -43,6 +46,10 @@ class FakeLoss : public Loss {
   void evaluate(const ReferenceRequest&, const Items&, Reference&) const override {}
   [[nodiscard]] GradientOracles oracles(std::string_view, const Items&, std::int64_t) const override {
     return {};
+  }
+  [[nodiscard]] double derivative_along(std::string_view, const Items&, std::int64_t,
+                                        std::span<const double>) const override {
+    return 0;
   }
   [[nodiscard]] double value_at(std::string_view, const Items&, std::int64_t,
                                 std::span<const double>) const override {
@@ -65,7 +72,14 @@ class FakeCiou : public FakeLoss {
   [[nodiscard]] std::string_view name() const override { return "ciou"; }
   [[nodiscard]] std::string item_name() const override { return "box"; }
   [[nodiscard]] std::string item_size() const override { return "N"; }
-  [[nodiscard]] Sizes default_sizes() const override { return {{"N", 1024}}; }
+  [[nodiscard]] std::span<const SizeInfo> sizes() const override {
+    static const std::array<SizeInfo, 1> kSizes = {{{"N", 1024, 0, kLargestSize, "boxes"}}};
+    return kSizes;
+  }
+  [[nodiscard]] const BlockInfo& block() const override {
+    static const BlockInfo block{"block_n", "boxes of a block"};
+    return block;
+  }
   [[nodiscard]] Kernel kernel(const KernelOptions& options) const override {
     Arguments arguments = {{"pred", Role::input, {"4", "N"}}, {"target", Role::constant, {"4", "N"}}};
     if (options.pass == Pass::forward) {
@@ -75,7 +89,7 @@ class FakeCiou : public FakeLoss {
       arguments.push_back({"d_pred", Role::gradient, {"4", "N"}});
     }
     arguments.push_back({"N", Role::size, {}});
-    return make_kernel("yolo_ciou_loss", options, "yolo", std::move(arguments));
+    return make_kernel("yolo_ciou_loss", options, "yolo", "block_n", std::move(arguments));
   }
 };
 
@@ -85,11 +99,23 @@ class FakeCosine : public FakeLoss {
   [[nodiscard]] std::string_view name() const override { return "cosine"; }
   [[nodiscard]] std::string item_name() const override { return "row"; }
   [[nodiscard]] std::string item_size() const override { return "n_rows"; }
-  [[nodiscard]] Sizes default_sizes() const override { return {{"n_rows", 64}, {"n_dim", 512}}; }
+  [[nodiscard]] std::span<const SizeInfo> sizes() const override {
+    static const std::array<SizeInfo, 2> kSizes = {
+        {{"n_rows", 64, 0, kLargestSize, "rows"}, {"n_dim", 512, 1, 65536, "elements of a row"}}};
+    return kSizes;
+  }
+  [[nodiscard]] std::span<const ParameterInfo> parameters() const override {
+    static const std::array<ParameterInfo, 1> kParameters = {{{"margin", 0.25, "of the hinge"}}};
+    return kParameters;
+  }
+  [[nodiscard]] const BlockInfo& block() const override {
+    static const BlockInfo block{"block_size", "elements of a sweep"};
+    return block;
+  }
   [[nodiscard]] Kernel kernel(const KernelOptions& options) const override {
-    return make_kernel("cosine_embedding_loss", options, "exact",
+    return make_kernel("cosine_embedding_loss", options, "exact", "block_size",
                        {{"x1", Role::input, {"n_rows", "n_dim"}},
-                        {"y", Role::constant, {"n_rows"}},
+                        {"y", Role::constant, {"n_rows"}, {1, -1}},
                         {"loss", Role::output, {"n_rows"}},
                         {"n_dim", Role::size, {}},
                         {"n_rows", Role::size, {}}});
@@ -129,6 +155,18 @@ std::span<const Loss* const> all_losses() {
   return losses;
 }
 
+Sizes default_sizes(const Loss& loss) {
+  Sizes sizes;
+  for (const SizeInfo& size : loss.sizes()) sizes[size.name] = size.standard;
+  return sizes;
+}
+
+Parameters default_parameters(const Loss& loss) {
+  Parameters parameters;
+  for (const ParameterInfo& parameter : loss.parameters()) parameters[parameter.name] = parameter.standard;
+  return parameters;
+}
+
 const Loss& find_loss(std::string_view name) {
   std::vector<std::string> known;
   for (const Loss* loss : all_losses()) {
@@ -158,6 +196,7 @@ std::vector<CheckResult> check_case(const CheckRequest& request, Backend& backen
     result.case_id.convention = request.convention;
     result.case_id.dtype = request.dtype;
     result.case_id.sizes = request.sizes;
+    result.case_id.parameters = request.parameters;
     result.case_id.scenario = request.scenario;
     result.case_id.files = request.files;
     result.case_id.seed = request.seed;

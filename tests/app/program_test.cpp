@@ -298,7 +298,7 @@ TEST_F(ProgramTest, UnknownKernels) {
   EXPECT_EQ(run("kernels show yolo_ciou_los_backward__f32__256"), 2);
   EXPECT_THAT(err(), HasSubstr("did you mean 'yolo_ciou_loss_backward__f32__256'?"));
   EXPECT_EQ(run("kernels show yolo_ciou_loss_backward__f32__100"), 2);
-  EXPECT_THAT(err(), HasSubstr("block 100 does not fit"));
+  EXPECT_THAT(err(), HasSubstr("--block-n: found 100"));
   for (const char* id : {"x", "__", "____", "yolo_ciou_loss_backward", "yolo_ciou_loss_backward__f32__256__",
                          "yolo_ciou_loss_backward__f32__99999999999", "a__b__c__d__e"}) {
     EXPECT_EQ(run(std::string("kernels show ") + id), 2) << id;

@@ -122,13 +122,30 @@ void evaluate_backward(const ReferenceRequest& request, const CiouConvention& co
   }
 }
 
-// A step of a centre or size along one axis that crosses no kink (a quarter of the way to the nearest) and is
-// small against the length on which the loss changes.
-double smooth_radius(double pc, double pw, double tc, double tw) {
+// The distance along one axis to the nearest kink.
+double to_kink(double pc, double pw, double tc, double tw) {
   const double growth = 0.5 * (pw - tw), apart = pc - tc;
-  const double to_kink = std::min({std::abs(apart + growth), std::abs(apart - growth),
-                                   std::abs(0.5 * (pw + tw) - std::abs(apart)), std::abs(pw)});
-  return std::min(0.25 * to_kink, 0.05 * std::abs(pw));
+  return std::min({std::abs(apart + growth), std::abs(apart - growth),
+                   std::abs(0.5 * (pw + tw) - std::abs(apart)), std::abs(pw)});
+}
+
+// Steps of centre and size along each axis that cross no kink (a quarter of the way to the nearest) and are
+// small against the lengths on which the loss changes: the sizes, and where eps matters the denominators.
+std::array<double, 2> smooth_radii(const CiouBox<double>& pred, const CiouBox<double>& target,
+                                   const CiouConvention& convention) {
+  const CiouValues<double> r = ciou_values(pred, target, convention, CiouForm::centre, false);
+  const double largest =
+      std::max({std::abs(pred.cx), std::abs(pred.cy), std::abs(pred.w), std::abs(pred.h), std::abs(target.cx),
+                std::abs(target.cy), std::abs(target.w), std::abs(target.h)});
+  constexpr double kLargest = 1e70;  // automatic differentiation squares the denominators
+  if (!(largest < kLargest)) return {0, 0};
+  const double sides = std::max({std::abs(pred.w), std::abs(pred.h), r.x.overlap, r.y.overlap});
+  const double height = std::abs(pred.h + convention.aspect_eps);
+  const double share = std::abs(1 - r.iou + r.v + kCiouEps);  // alpha's denominator
+  const double scale = 0.05 * std::min({std::sqrt(std::abs(r.c2_eps)), std::abs(r.union_eps) / sides, height,
+                                        share * std::abs(r.union_eps) / sides});
+  return {std::min({0.25 * to_kink(pred.cx, pred.w, target.cx, target.w), 0.05 * std::abs(pred.w), scale}),
+          std::min({0.25 * to_kink(pred.cy, pred.h, target.cy, target.h), 0.05 * std::abs(pred.h), scale})};
 }
 
 class CiouLoss final : public Loss {
@@ -240,8 +257,7 @@ GradientOracles CiouLoss::oracles(std::string_view convention_name, const Items&
   const CiouBox<double> point = box_at<double>(pred, items.count, index);
   oracles.point = {point.cx, point.cy, point.w, point.h};
   const auto fixed = box_at<double>(target, items.count, index);
-  const double along_x = smooth_radius(point.cx, point.w, fixed.cx, fixed.w);
-  const double along_y = smooth_radius(point.cy, point.h, fixed.cy, fixed.h);
+  const auto [along_x, along_y] = smooth_radii(point, fixed, convention);
   oracles.smooth_radius = {along_x, along_y, along_x, along_y};
   return oracles;
 }

@@ -148,15 +148,24 @@ double ciou_alpha_error(double alpha, double plain_error, double v_largest) {
       std::max(std::abs(alpha), std::abs(1 - alpha)) + 4 * ComputeFormat<kType>::kUnitRoundoff;
   return std::min(plain_error, std::min(by_grid, by_range));
 }
+// The same facts say that D is no zero divisor, unless the iou itself may be infinite or NaN.
+template <class T>
+T ciou_alpha_quotient(const T& v, const T& iou) {
+  const bool before = running_error_state.divisor_may_be_zero;
+  const T quotient = v / (T(1.0) - iou + v + rounded_constant<T>(kCiouEps));
+  if (std::isfinite(iou.error)) running_error_state.divisor_may_be_zero = before;
+  return quotient;
+}
 template <Dtype kType>
 RunningError<kType> ciou_alpha(const RunningError<kType>& v, const RunningError<kType>& iou) {
-  const auto plain =
-      v / (RunningError<kType>(1.0) - iou + v + rounded_constant<RunningError<kType>>(kCiouEps));
+  const auto plain = ciou_alpha_quotient(v, iou);
+  if (!std::isfinite(iou.error)) return plain;
   return {plain.value, ciou_alpha_error<kType>(plain.value, plain.error, v.value + v.error)};
 }
 template <Dtype kType>
 HullError<kType> ciou_alpha(const HullError<kType>& v, const HullError<kType>& iou) {
-  const auto plain = v / (HullError<kType>(1.0) - iou + v + rounded_constant<HullError<kType>>(kCiouEps));
+  const auto plain = ciou_alpha_quotient(v, iou);
+  if (!std::isfinite(iou.error)) return plain;
   return {plain.low, plain.high, ciou_alpha_error<kType>(plain.high, plain.error, v.high + v.error)};
 }
 
