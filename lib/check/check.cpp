@@ -159,7 +159,7 @@ class CaseRun {
     LaunchFindings launched = full_.launch(*kernel.loaded, kernel.kernel, salt);
     guards.seconds += watch.seconds();
     for (std::string line : launched.damage) {
-      if (!own) line = std::string(name(pass)) + ": " + line;
+      if (!own) line.insert(0, std::string(name(pass)) + ": ");
       if (std::find(guards.lines.begin(), guards.lines.end(), line) == guards.lines.end())
         guards.lines.push_back(std::move(line));
     }
