@@ -13,13 +13,12 @@
 namespace lossgrad::app {
 namespace {
 
-// bf16 has no files; of the others the one with more digits holds the values of all. Integers (labels) and
-// JSON say nothing about the kernel's type.
+// bf16 has no files; of the others the one with more digits holds the values of all. JSON and integers count
+// as f32.
 void take_dtype(FileInputs& inputs, const std::string& stored_type) {
-  const auto dtype = parse_dtype(stored_type);
-  if (!dtype) return;
+  const Dtype dtype = parse_dtype(stored_type).value_or(Dtype::f32);
   const bool wider =
-      !inputs.stored_dtype || format_of(*dtype).precision > format_of(*inputs.stored_dtype).precision;
+      !inputs.stored_dtype || format_of(dtype).precision > format_of(*inputs.stored_dtype).precision;
   if (wider) inputs.stored_dtype = dtype;
 }
 

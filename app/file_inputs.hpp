@@ -26,7 +26,7 @@ struct FileInputs {
   std::map<std::string, std::vector<double>>
       values;                         // argument name -> values in the argument's layout, as stored
   Sizes sizes;                        // that the files give
-  std::optional<Dtype> stored_dtype;  // the widest floating type of the files
+  std::optional<Dtype> stored_dtype;  // the widest type of the files; labels do not count
   std::vector<std::pair<std::string, std::string>>
       files;                       // argument name -> path, in the order of the arguments
   std::vector<std::string> notes;  // pairs left out, odd boxes

@@ -44,7 +44,7 @@ class CaseRun {
         source_(request),
         kernels_(request, backend),
         full_(request, backend, request.sizes, 0, request.seed) {
-    full_.on_chunk([this] { report_progress(0); });
+    full_.on_chunk([this] { report_progress(fraction_of_step_); });
   }
 
   std::vector<CheckResult> run() {
@@ -103,8 +103,9 @@ class CaseRun {
   }
 
   // Fraction of the whole case: each result is one equal step.
-  void report_progress(double fraction_of_step) const {
+  void report_progress(double fraction_of_step) {
     if (!progress_) return;
+    fraction_of_step_ = fraction_of_step;
     const double steps = (wants(request_, Pass::forward) ? 3 : 0) + (wants(request_, Pass::backward) ? 6 : 0);
     const double done = std::max<double>(0, static_cast<double>(results_.size()) - 1);
     progress_(std::min(1.0, (done + fraction_of_step) / steps),
@@ -293,6 +294,7 @@ class CaseRun {
   KernelRun full_;
   std::map<Pass, PassFindings> findings_;
   std::vector<CheckResult> results_;
+  double fraction_of_step_ = 0;  // of the last report
 };
 
 }  // namespace

@@ -18,17 +18,19 @@ bool informative(const DerivativeEstimate& estimate, double gradient) {
   return estimate.error <= kInformative * std::max(std::abs(estimate.value), std::abs(gradient));
 }
 
+void keep_direction(std::vector<Sample>& samples, const Sample& sample, const Direction& direction) {
+  if (samples.empty() || samples.back().index != sample.index) {
+    samples.push_back(sample);
+    samples.back().directions.clear();
+  }
+  samples.back().directions.push_back(direction);
+}
+
 void note_disagreement(Disagreement& found, const CheckRequest& request, const Sample& sample,
                        const Direction& direction, const GradientPair& pair, const std::string& what) {
   const auto [got, expected, allowed] = pair;
   ++found.count;
-  if (found.doubtful.empty() || found.doubtful.back().index != sample.index) {
-    found.doubtful.push_back(sample);
-    found.doubtful.back().directions.clear();
-  }
-  Direction closer = direction;
-  closer.first_step *= kSecondLook;
-  found.doubtful.back().directions.push_back(std::move(closer));
+  keep_direction(found.doubtful, sample, direction);
   const double ratio = std::abs(got - expected) / std::max(allowed, std::numeric_limits<double>::min());
   if (!(ratio > found.worst_ratio) && found.count > 1) return;
   found.worst_ratio = ratio;

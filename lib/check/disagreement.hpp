@@ -15,15 +15,17 @@ namespace lossgrad {
 // but for about one component in a million, where entries of the extrapolation agree by chance. Hence the
 // second look.
 inline constexpr double kEstimateSafety = 10;
-// The second look at what disagreed takes steps this much smaller.
+// What disagreed is looked at again with steps this much smaller, and where these are too small to say
+// anything with the others. What no second look can tell is left out.
 inline constexpr double kSecondLook = 0.2;
+inline constexpr double kThirdLook = 0.5;
 
 struct Disagreement {
   std::int64_t count = 0;
   WorstElement worst;
   double worst_ratio = 0;
   std::string damage;            // what a launch damaged; empty: nothing
-  std::vector<Sample> doubtful;  // the samples with only the directions that disagreed, with smaller steps
+  std::vector<Sample> doubtful;  // the samples with only the directions that disagreed
 };
 
 // A gradient, what it should be, and how far they may be apart.
@@ -35,6 +37,9 @@ bool agree(const GradientPair& pair);
 // Whether a difference says something about a gradient: its error is below a thousandth of the larger of the
 // two.
 bool informative(const DerivativeEstimate& estimate, double gradient);
+
+// Adds a direction of a sample to a list of samples with some of their directions.
+void keep_direction(std::vector<Sample>& samples, const Sample& sample, const Direction& direction);
 
 void note_disagreement(Disagreement& found, const CheckRequest& request, const Sample& sample,
                        const Direction& direction, const GradientPair& pair, const std::string& what);

@@ -31,14 +31,17 @@ GradientPair pair_with(const OracleView& view, const DerivativeEstimate& differe
   return {view.closed, difference.value, view.own_error + kEstimateSafety * difference.error};
 }
 
-// Where the first differences disagree the second look decides; one that says nothing acquits nobody.
+// The pair that disagrees for good.
 std::optional<GradientPair> difference_disagrees(const OracleView& view) {
   const DerivativeEstimate first = difference_of_value(view, view.direction.first_step);
   if (!informative(first, view.closed) || agree(pair_with(view, first))) return std::nullopt;
-  const DerivativeEstimate second = difference_of_value(view, kSecondLook * view.direction.first_step);
-  if (!informative(second, view.closed)) return pair_with(view, first);
-  if (agree(pair_with(view, second))) return std::nullopt;
-  return pair_with(view, second);
+  for (const double closer : {kSecondLook, kThirdLook}) {
+    const DerivativeEstimate again = difference_of_value(view, closer * view.direction.first_step);
+    if (!informative(again, view.closed)) continue;
+    if (agree(pair_with(view, again))) return std::nullopt;
+    return pair_with(view, again);
+  }
+  return std::nullopt;
 }
 
 void check_sample(const CheckRequest& request, const Sample& sample, CheckResult& result,

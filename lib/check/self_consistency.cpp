@@ -132,6 +132,7 @@ struct F64Kernels {
 struct Looked {
   Disagreement found;
   std::int64_t compared = 0;
+  std::vector<Sample> unclear;  // the samples with only the directions whose differences said nothing
 };
 
 // What the f64 kernels gave at the plan's points.
@@ -164,24 +165,21 @@ SampleView view_of(const CheckRequest& request, const Sample& sample, std::size_
 
 // The kernel's gradient along one direction against the differences of its own forward values.
 void compare_direction(const CheckRequest& request, const SampleView& view, const Direction& direction,
-                       const DerivativeEstimate& difference, bool second_look, Looked& looked) {
+                       const DerivativeEstimate& difference, Looked& looked) {
   const double allowed =
       direction.along_magnitudes(view.allowed) + kEstimateSafety * difference.error * std::abs(view.dy);
-  const GradientPair pair{direction.along(view.got), view.dy * difference.value, allowed};
   if (!informative(difference, direction.along(view.sample.oracles.closed)) || !std::isfinite(allowed)) {
-    // A second look that says nothing acquits nobody.
-    if (second_look)
-      note_disagreement(looked.found, request, view.sample, direction, pair, "forward differences differ");
+    keep_direction(looked.unclear, view.sample, direction);
     return;
   }
   ++looked.compared;
+  const GradientPair pair{direction.along(view.got), view.dy * difference.value, allowed};
   if (!agree(pair))
     note_disagreement(looked.found, request, view.sample, direction, pair, "forward differences differ");
 }
 
 void compare_with_differences(const CheckRequest& request, std::span<const Sample> samples,
-                              const DifferencePlan& plan, const WideRun& wide, bool second_look,
-                              Looked& looked) {
+                              const DifferencePlan& plan, const WideRun& wide, Looked& looked) {
   const std::vector<double> values = forward_values(request, wide.run, wide.forward, plan);
   std::size_t width = 0;
   for (std::size_t s = 0; s < samples.size(); ++s) {
@@ -197,14 +195,14 @@ void compare_with_differences(const CheckRequest& request, std::span<const Sampl
       const auto widths = std::span(plan.widths).subspan(width, kRiddersSteps);
       width += kRiddersSteps;
       const auto difference = ridders_extrapolate(above, below, widths, samples[s].value_error);
-      compare_direction(request, view, direction, difference, second_look, looked);
+      compare_direction(request, view, direction, difference, looked);
     }
   }
 }
 
 // Runs both f64 kernels on the points that the samples' differences need and compares.
 void look_at(const CaseContext& context, const F64Kernels& kernels, std::span<const Sample> samples,
-             bool second_look, Looked& looked) {
+             Looked& looked) {
   const auto& [forward, backward] = kernels;
   const CheckRequest& request = context.request;
   CheckRequest wide = request;
@@ -222,11 +220,23 @@ void look_at(const CaseContext& context, const F64Kernels& kernels, std::span<co
   }
   const WideRun outcome{run, forward.kernel, backward.kernel,
                         run.read(backward.kernel.arguments(), 0, plan.items.count)};
-  compare_with_differences(request, samples, plan, outcome, second_look, looked);
+  compare_with_differences(request, samples, plan, outcome, looked);
 }
 
-Looked look(const CaseContext& context, const F64Kernels& kernels, std::span<const Sample> samples,
-            bool second_look) {
+std::vector<Sample> with_steps(std::vector<Sample> samples, double factor) {
+  for (Sample& sample : samples) {
+    for (Direction& direction : sample.directions) direction.first_step *= factor;
+  }
+  return samples;
+}
+
+std::size_t direction_count(std::span<const Sample> samples) {
+  std::size_t count = 0;
+  for (const Sample& sample : samples) count += sample.directions.size();
+  return count;
+}
+
+Looked look(const CaseContext& context, const F64Kernels& kernels, std::span<const Sample> samples) {
   Looked looked;
   while (!samples.empty()) {
     std::size_t count = 0;
@@ -235,7 +245,7 @@ Looked look(const CaseContext& context, const F64Kernels& kernels, std::span<con
       values += points_of(samples[count]) * static_cast<std::int64_t>(samples[count].oracles.point.size());
       ++count;
     }
-    look_at(context, kernels, samples.first(count), second_look, looked);
+    look_at(context, kernels, samples.first(count), looked);
     samples = samples.subspan(count);
   }
   return looked;
@@ -254,15 +264,18 @@ void check_self_consistency(const CaseContext& context, CheckResult& result) {
   }
   const F64Kernels kernels{*forward, *backward};
   const auto samples = draw_samples(request, context.source);
-  Looked looked = look(context, kernels, samples, false);
-  result.compared = looked.compared;
-  if (looked.found.count > 0) {
-    const std::string damage = looked.found.damage;
-    const std::vector<Sample> doubtful = std::move(looked.found.doubtful);
-    looked = look(context, kernels, doubtful, true);
-    if (!damage.empty()) looked.found.damage = damage;
+  const Looked first = look(context, kernels, samples);
+  result.compared = first.compared;
+  Disagreement found;
+  if (first.found.count > 0) {
+    const Looked second = look(context, kernels, with_steps(first.found.doubtful, kSecondLook));
+    const Looked third = look(context, kernels, with_steps(second.unclear, kThirdLook / kSecondLook));
+    found = second.found.count > 0 ? second.found : third.found;
+    found.count = second.found.count + third.found.count;
+    result.compared -= static_cast<std::int64_t>(direction_count(third.unclear));
   }
-  conclude_differences(result, looked.found, samples.size(), made_of_kinks(request),
+  if (found.damage.empty()) found.damage = first.found.damage;
+  conclude_differences(result, found, samples.size(), made_of_kinks(request),
                        "components of the kernel's backward differ from differences of its own forward");
 }
 

@@ -93,7 +93,7 @@ TEST(CheckPlan, UnknownNames) {
 TEST(CheckPlan, NumbersOutOfRange) {
   CheckOptions options = ciou();
   options.sizes["N"] = {2147483648};
-  EXPECT_EQ(error_of(options), "--n: found 2147483648, expected at most 2147483647");
+  EXPECT_EQ(error_of(options), "--n: found 2147483648, expected 0 to 2147483647");
   options.sizes["N"] = {2147483647};
   EXPECT_EQ(error_of(options), "");
   options.sizes = {{"n_rows", {5}}};
@@ -139,10 +139,38 @@ TEST(CheckPlan, FilesWithUpstreamGradient) {
 TEST(CheckPlan, ArraysBindSizes) {
   CheckOptions options;
   options.loss = "cosine";
-  options.files = {{"x1", "matrix.npy"}, {"y", "two.npy"}};
+  options.files = {{"x1", "matrix.npy"}, {"y", "labels.npy"}};
   EXPECT_EQ(plan_of(options).requests[0].sizes, (Sizes{{"n_rows", 2}, {"n_dim", 3}}));
   options.files["y"] = "vector.npy";
   EXPECT_EQ(error_of(options, ErrorKind::data), "vector.npy: found shape [3], expected [2] for --y");
+  options.files["y"] = "two.npy";
+  EXPECT_EQ(error_of(options, ErrorKind::data), "two.npy: row 0: found 0.25, expected 1 or -1 (--y)");
+  options.box_format = BoxFormat::xyxy;
+  EXPECT_EQ(error_of(options), "--box-format: cosine takes no boxes");
+}
+
+TEST(CheckPlan, ParametersAndBlocksBelongToTheirLoss) {
+  CheckOptions options;
+  options.loss = "cosine";
+  EXPECT_EQ(plan_of(options).requests[0].parameters, (Parameters{{"margin", 0.25}}));
+  options.parameters["margin"] = {-0.5, 0.3};
+  options.blocks["block_size"] = {64};
+  const CheckPlan plan = plan_of(options);
+  ASSERT_EQ(plan.requests.size(), 2u);
+  EXPECT_EQ(plan.requests[0].parameters.at("margin"), -0.5);
+  EXPECT_EQ(plan.requests[1].parameters.at("margin"), static_cast<double>(0.3f));
+  EXPECT_THAT(repeat_command(options, plan.requests[1], "host"), HasSubstr("--margin 0.3 --block-size 64"));
+  options.parameters["margin"] = {1e39};
+  EXPECT_EQ(error_of(options), "--margin: 1e+39 is too large for f32");
+  options.parameters = {};
+  options.blocks = {{"block_n", {64}}};
+  EXPECT_EQ(error_of(options), "--block-n: cosine has no such option, --block-size is its own");
+  options.blocks = {};
+  options.sizes["n_dim"] = {0};
+  EXPECT_EQ(error_of(options), "--dim: found 0, expected 1 to 65536");
+  CheckOptions boxes = ciou();
+  boxes.parameters["margin"] = {0};
+  EXPECT_EQ(error_of(boxes), "--margin: ciou has no such parameter");
 }
 
 TEST(CheckPlan, FilesThatDoNotGoTogether) {

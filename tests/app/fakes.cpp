@@ -277,8 +277,8 @@ Array array_of(const std::filesystem::path& path) {
     array.shape = {2, 3};
     array.values.assign(6, 1.0);
   } else {
-    array.shape = {path.stem() == "two" ? 2 : 3};
-    array.values.assign(static_cast<std::size_t>(array.shape[0]), 0.25);
+    array.shape = {path.stem() == "two" || path.stem() == "labels" ? 2 : 3};
+    array.values.assign(static_cast<std::size_t>(array.shape[0]), path.stem() == "labels" ? -1 : 0.25);
   }
   return array;
 }

@@ -26,7 +26,7 @@ class UsageErrors(CliCase):
     def test_numbers(self):
         self.assert_usage("check ciou --n -1", "--n: found '-1'")
         self.assert_usage("check ciou --n 1.5", "--n: found '1.5'")
-        self.assert_usage("check ciou --n 2147483648", "at most 2147483647")
+        self.assert_usage("check ciou --n 2147483648", "expected 0 to 2147483647")
         self.assert_usage("check ciou --n 1:2", "FIRST:LAST:xFACTOR")
         self.assert_usage("check ciou --n 99999999999999999999", "--n: found")
         for block in ("0", "31", "33", "1056"):
