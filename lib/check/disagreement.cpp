@@ -10,20 +10,21 @@ namespace {
 
 constexpr double kInformative = 1e-3;
 
-}  // namespace
-
-bool agree(const GradientPair& pair) { return std::abs(pair.got - pair.expected) <= pair.allowed; }
-
-bool informative(const DerivativeEstimate& estimate, double gradient) {
-  return estimate.error <= kInformative * std::max(std::abs(estimate.value), std::abs(gradient));
-}
-
+// Adds a direction of a sample to a list of samples with some of their directions.
 void keep_direction(std::vector<Sample>& samples, const Sample& sample, const Direction& direction) {
   if (samples.empty() || samples.back().index != sample.index) {
     samples.push_back(sample);
     samples.back().directions.clear();
   }
   samples.back().directions.push_back(direction);
+}
+
+}  // namespace
+
+bool agree(const GradientPair& pair) { return std::abs(pair.got - pair.expected) <= pair.allowed; }
+
+bool informative(const DerivativeEstimate& estimate, double gradient) {
+  return estimate.error <= kInformative * std::max(std::abs(estimate.value), std::abs(gradient));
 }
 
 void note_disagreement(Disagreement& found, const CheckRequest& request, const Sample& sample,

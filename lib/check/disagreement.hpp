@@ -15,10 +15,9 @@ namespace lossgrad {
 // but for about one component in a million, where entries of the extrapolation agree by chance. Hence the
 // second look.
 inline constexpr double kEstimateSafety = 10;
-// What disagreed is looked at again with steps this much smaller, and where these are too small to say
-// anything with the others. What no second look can tell is left out.
+// What disagreed is looked at again with steps this much smaller; what that cannot tell is left out, and not
+// counted as compared.
 inline constexpr double kSecondLook = 0.2;
-inline constexpr double kThirdLook = 0.5;
 
 struct Disagreement {
   std::int64_t count = 0;
@@ -37,9 +36,6 @@ bool agree(const GradientPair& pair);
 // Whether a difference says something about a gradient: its error is below a thousandth of the larger of the
 // two.
 bool informative(const DerivativeEstimate& estimate, double gradient);
-
-// Adds a direction of a sample to a list of samples with some of their directions.
-void keep_direction(std::vector<Sample>& samples, const Sample& sample, const Direction& direction);
 
 void note_disagreement(Disagreement& found, const CheckRequest& request, const Sample& sample,
                        const Direction& direction, const GradientPair& pair, const std::string& what);

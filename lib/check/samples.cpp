@@ -43,8 +43,10 @@ double error_of_value(const CheckRequest& request, const Items& item) {
   throw Error(ErrorKind::internal, forward.id() + " has no output");
 }
 
-// Steps of a thousand roundings of the coordinates at least, else differences are all noise.
+// Steps of a thousand roundings of the coordinates at least, else differences are all noise; along a random
+// direction, whose points are rounded in every component, of a million.
 constexpr double kLeastStep = 1000 * 0x1p-52;
+constexpr double kLeastDenseStep = 1e6 * 0x1p-52;
 
 double largest_magnitude(std::span<const double> values) {
   double largest = 0;
@@ -73,7 +75,8 @@ std::vector<Direction> choose_directions(const CheckRequest& request, const Grad
   std::vector<Direction> chosen;
   const auto add = [&](std::size_t component, std::vector<double> dense, double radius) {
     const double step = std::min(radius, 0.05 * scale);
-    if (step > kLeastStep * scale) chosen.push_back({component, std::move(dense), step});
+    if (step > (dense.empty() ? kLeastStep : kLeastDenseStep) * scale)
+      chosen.push_back({component, std::move(dense), step});
   };
   for (std::size_t k = 0; k < kept; ++k) {
     const std::size_t c = (k * count / kept + static_cast<std::size_t>(item)) % count;
@@ -116,6 +119,10 @@ std::vector<double> Direction::moved(std::vector<double> point, double step) con
     for (std::size_t i = 0; i < point.size(); ++i) point[i] += step * dense[i];
   }
   return point;
+}
+
+double Direction::width(std::span<const double> above, std::span<const double> below, double step) const {
+  return dense.empty() ? above[component] - below[component] : 2 * step;
 }
 
 std::vector<double> Direction::vector(std::size_t size) const {

@@ -17,6 +17,8 @@ struct Direction {
   double first_step = 0;
 
   [[nodiscard]] std::vector<double> moved(std::vector<double> point, double step) const;
+  // The distance between two points that were moved by step and -step, as rounding left it.
+  [[nodiscard]] double width(std::span<const double> above, std::span<const double> below, double step) const;
   // The direction as a vector of `size` components.
   [[nodiscard]] std::vector<double> vector(std::size_t size) const;
   // Sum of gradient * direction, and of magnitudes * |direction|.
@@ -31,7 +33,7 @@ struct Sample {
   // Away from kinks. At most kMostCoordinates components, and where there are more of them random directions
   // too; with CheckRequest::full_jacobian every component.
   std::vector<Direction> directions;
-  double value_error = 0;  // bound of the rounding error of the value in double
+  double value_error = 0;  // bound of the rounding error of lossgrad's own value in double
 };
 
 // Up to request.fd_samples items, evenly spread, with finite inputs and away from kinks; fewer where items
