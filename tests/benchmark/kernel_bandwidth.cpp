@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints what the CIoU kernels reach against the device-to-device copy bandwidth of the same run.
+// Prints what a loss's kernels reach against the device-to-device copy bandwidth of the same run.
 //
-//   kernel_bandwidth [--n 16777216] [--block-n 256] [--dtype f32,f64,f16,bf16] [--backend cuda] [--samples
-//   50]
+//   kernel_bandwidth [ciou|cosine] [--n 16777216] [--rows 1000000] [--dim 512] [--block 256] [--dtype
+//   f32,f64]
+//                    [--backend cuda] [--samples 50]
 //
 // Bytes are the contract's least: each input read once, each output written once, also those that a kernel
-// need not read. Inputs are boxes of the scenario `typical`; every timed launch works on the next of several
-// sets of buffers, so that the caches never hold them. Medians of single launches timed by device events.
+// need not read. Inputs are the loss's second scenario (the plain one); every timed launch works on the next
+// of several sets of buffers, so that the caches never hold them. Medians of single launches timed by device
+// events.
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -18,6 +20,7 @@
 #include "base/log.hpp"
 #include "device/backend.hpp"
 #include "losses/loss.hpp"
+#include "results/size_fields.hpp"
 
 namespace lossgrad {
 namespace {
@@ -54,15 +57,20 @@ struct BufferSet {
   std::size_t bytes = 0;
 };
 
-// Every chunk of the inputs is the same million of boxes: data that no compression or constant folding can
+// Every chunk of the inputs is the same megabytes of items: data that no compression or constant folding can
 // shorten.
-void fill_with_boxes(Backend& backend, const Loss& loss, const Argument& argument, Dtype dtype,
-                     DeviceMemory& memory, std::int64_t n) {
+void fill_with_items(Backend& backend, const Loss& loss, const Argument& argument, Dtype dtype,
+                     const Sizes& sizes, DeviceMemory& memory) {
   Items items;
-  items.count = std::min<std::int64_t>(n, 1 << 20);
-  loss.generate("typical", dtype, 1, items);
-  const bool generated = items.values.contains(argument.name);
-  const auto values = items.at(generated ? argument.name : "dy");
+  items.sizes = sizes;
+  items.parameters = default_parameters(loss);
+  constexpr std::int64_t kMostElements = 1 << 22;
+  const std::int64_t all = sizes.at(loss.item_size());
+  const std::int64_t per_item =
+      std::max<std::int64_t>(1, element_count(argument, sizes) / std::max<std::int64_t>(1, all));
+  items.count = std::clamp<std::int64_t>(kMostElements / per_item, 1, all);
+  loss.generate(loss.scenarios()[1].name, dtype, 1, items);
+  const auto values = items.at(argument.name);
   std::vector<std::byte> bytes(values.size() * size_in_bytes(dtype));
   encode(dtype, values, bytes);
   for (std::size_t at = 0; at < memory.size(); at += bytes.size()) {
@@ -70,18 +78,31 @@ void fill_with_boxes(Backend& backend, const Loss& loss, const Argument& argumen
   }
 }
 
+// A saved argument gets numbers of the first input: what it holds does not matter to the time.
+const Argument& like(const Kernel& kernel, const Argument& argument) {
+  if (argument.role != ArgumentRole::saved) return argument;
+  for (const Argument& other : kernel.arguments()) {
+    if (other.role == ArgumentRole::upstream) return other;
+  }
+  return argument;
+}
+
 BufferSet make_set(Backend& backend, const Loss& loss, const Kernel& kernel, const Sizes& sizes) {
   BufferSet set;
   for (const Argument& argument : kernel.arguments()) {
-    if (!argument.is_array()) {
+    if (argument.role == ArgumentRole::size) {
       set.arguments.emplace_back(static_cast<std::int32_t>(sizes.at(argument.name)));
+      continue;
+    }
+    if (argument.role == ArgumentRole::parameter) {
+      set.arguments.emplace_back(static_cast<float>(default_parameters(loss).at(argument.name)));
       continue;
     }
     const auto bytes =
         static_cast<std::size_t>(element_count(argument, sizes)) * size_in_bytes(kernel.dtype());
     set.owned.push_back(backend.allocate(bytes));
     if (!is_written(argument, kernel.pass())) {
-      fill_with_boxes(backend, loss, argument, kernel.dtype(), *set.owned.back(), sizes.at("N"));
+      fill_with_items(backend, loss, like(kernel, argument), kernel.dtype(), sizes, *set.owned.back());
     }
     set.arguments.emplace_back(set.owned.back()->address());
     set.bytes += bytes;
@@ -89,10 +110,19 @@ BufferSet make_set(Backend& backend, const Loss& loss, const Kernel& kernel, con
   return set;
 }
 
-void measure(Backend& backend, const Loss& loss, const KernelOptions& options, std::int64_t n, int samples,
+std::string text_of(const Sizes& sizes) {
+  std::string text;
+  for (const SizeField& entry : kSizeFields) {
+    const auto size = sizes.find(std::string(entry.size));
+    if (size != sizes.end()) text += (text.empty() ? "" : " x ") + std::to_string(size->second);
+  }
+  return text;
+}
+
+void measure(Backend& backend, const Loss& loss, const KernelOptions& options, int samples,
              double copy_rate) {
   const Kernel kernel = loss.kernel(options);
-  const Sizes sizes = {{"N", n}};
+  const Sizes& sizes = options.sizes;
   const auto loaded = backend.load(kernel);
   std::vector<BufferSet> sets;
   for (int i = 0; i < kBufferSets; ++i) sets.push_back(make_set(backend, loss, kernel, sizes));
@@ -101,38 +131,66 @@ void measure(Backend& backend, const Loss& loss, const KernelOptions& options, s
                    sets[static_cast<std::size_t>(i) % kBufferSets].arguments, {});
   });
   const double rate = static_cast<double>(sets[0].bytes) / us / 1e3;
-  std::printf("%-44s %12lld %10.2f us %8.1f GB/s %6.1f %% of copy\n", kernel.id().c_str(),
-              static_cast<long long>(n), us, rate, 100 * rate / copy_rate);
+  std::printf("%-44s %15s %10.2f us %8.1f GB/s %6.1f %% of copy\n", kernel.id().c_str(),
+              text_of(sizes).c_str(), us, rate, 100 * rate / copy_rate);
+}
+
+struct Plan {
+  const Loss* loss;
+  std::vector<Sizes> sizes;
+  std::vector<Dtype> dtypes;
+  std::vector<int> blocks;
+  int samples;
+};
+
+void measure_all(Backend& backend, const Plan& plan, double copy_rate) {
+  for (const Dtype dtype : plan.dtypes) {
+    for (const Pass pass : {Pass::forward, Pass::backward}) {
+      for (const int block : plan.blocks) {
+        for (const Sizes& sizes : plan.sizes) {
+          measure(backend, *plan.loss, {pass, dtype, plan.loss->conventions().front().name, block, sizes},
+                  plan.samples, copy_rate);
+        }
+      }
+    }
+  }
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("CIoU kernels against the copy bandwidth of the same run");
-  std::vector<std::int64_t> sizes = {std::int64_t{1} << 24};
-  std::vector<int> blocks = {256};
+  CLI::App app("a loss's kernels against the copy bandwidth of the same run");
+  std::string loss_name = "ciou";
+  std::vector<std::int64_t> boxes = {std::int64_t{1} << 24}, rows = {1000000}, dims = {512};
+  std::vector<int> blocks = {kOwnBlock};
   std::vector<std::string> dtypes = {"f32"};
   std::string backend_name = "cuda";
   int samples = 50;
-  app.add_option("--n", sizes)->delimiter(',');
-  app.add_option("--block-n", blocks)->delimiter(',');
+  app.add_option("loss", loss_name);
+  app.add_option("--n", boxes)->delimiter(',');
+  app.add_option("--rows", rows)->delimiter(',');
+  app.add_option("--dim", dims)->delimiter(',');
+  app.add_option("--block", blocks)->delimiter(',');
   app.add_option("--dtype", dtypes)->delimiter(',');
   app.add_option("--backend", backend_name);
   app.add_option("--samples", samples)->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);
 
-  const auto backend = open_backend(backend_name == "host" ? BackendKind::host : BackendKind::cuda);
-  const double copy_rate = copy_gigabytes_per_second(*backend, samples);
-  std::printf("%s: copy of 1 GiB %.1f GB/s (read and written)\n", backend->device().name.c_str(), copy_rate);
-  const Loss& loss = find_loss("ciou");
+  Plan plan{&find_loss(loss_name), {}, {}, blocks, samples};
+  if (default_sizes(*plan.loss).contains("N")) {
+    for (const std::int64_t n : boxes) plan.sizes.push_back({{"N", n}});
+  } else {
+    for (std::size_t i = 0; i < std::max(rows.size(), dims.size()); ++i)
+      plan.sizes.push_back(
+          {{"n_rows", rows[std::min(i, rows.size() - 1)]}, {"n_dim", dims[std::min(i, dims.size() - 1)]}});
+  }
   for (const std::string& text : dtypes) {
     const auto dtype = parse_dtype(text);
     if (!dtype) throw Error(ErrorKind::usage, "unknown dtype '" + text + "'");
-    for (const Pass pass : {Pass::forward, Pass::backward}) {
-      for (const int block : blocks) {
-        for (const std::int64_t n : sizes)
-          measure(*backend, loss, {pass, *dtype, "yolo", block}, n, samples, copy_rate);
-      }
-    }
+    plan.dtypes.push_back(*dtype);
   }
+  const auto backend = open_backend(backend_name == "host" ? BackendKind::host : BackendKind::cuda);
+  const double copy_rate = copy_gigabytes_per_second(*backend, samples);
+  std::printf("%s: copy of 1 GiB %.1f GB/s (read and written)\n", backend->device().name.c_str(), copy_rate);
+  measure_all(*backend, plan, copy_rate);
   const double copy_again = copy_gigabytes_per_second(*backend, samples);
   std::printf("copy of 1 GiB again: %.1f GB/s\n", copy_again);
   return 0;

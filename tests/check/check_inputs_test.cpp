@@ -9,6 +9,7 @@
 
 #include "check/check_support.hpp"
 #include "data/boxes.hpp"
+#include "math/random.hpp"
 
 namespace lossgrad {
 namespace {
@@ -262,6 +263,88 @@ TEST(CheckPairs, OtherPrecisions) {
       check_case(pairs_request("cxcywh_4xN_f64_header_v2", BoxFormat::cxcywh, Dtype::f64), host()));
   expect_sound_pairs(check_case(pairs_request("xyxy_Nx4_f16", BoxFormat::xyxy, Dtype::f16), host()));
   expect_sound_pairs(check_case(pairs_request("cxcywh_4xN_f32", BoxFormat::cxcywh, Dtype::bf16), host()));
+}
+
+// Boxes on which the formula is at its limits: a right kernel must not fail there.
+struct OddBox {
+  const char* name;
+  Dtype dtype;
+  const char* convention;
+  std::array<double, 4> pred, target;
+};
+
+const std::vector<OddBox>& odd_boxes() {
+  static const std::vector<OddBox> boxes = {
+      {"enclosing_of_size_zero", Dtype::f32, "yolo", {1, 1, 0, -3}, {1, -1, 0, -1}},
+      {"area_minus_eps", Dtype::f32, "yolo", {10, 10, 1, -1e-7}, {10, 10, 0, 0}},
+      {"overflow_f64",
+       Dtype::f64,
+       "torchvision",
+       {2.2919392127536874e+286, 1.0033394185907942e+286, 2.9470467734454265e+286, 1.2673585217036323e+286},
+       {6.654151140478036e+285, 1.6185629291284585e+285, 5.237938406100297e+285, 1.1248610616811686e+286}},
+      {"infinite_and_largest",
+       Dtype::f64,
+       "yolo",
+       {5e-324, 1e-7, -kInf, -1.797e308},
+       {1, 1, 1.797e308, 5e-324}},
+      {"largest_sizes", Dtype::f64, "torchvision", {1, 1, 1.797e308, -1.797e308}, {1, 1, 1, 1}},
+      {"subnormal", Dtype::f32, "torchvision", {0, 0, 0, 1e-45}, {1, 0, 1, 1}},
+      {"huge_f64", Dtype::f64, "yolo", {1e80, 1e79, 2e80, 1e80}, {1.1e80, 2e79, 5e77, 1.9e80}},
+      {"mixed_magnitudes_f64", Dtype::f64, "yolo", {5, 6, 1e100, 1e100}, {5, 5, 1e99, 1e100}},
+      {"height_minus_eps", Dtype::f32, "yolo", {0, 0, 1, -1}, {0, 0, 1, -1e-7}},
+      {"infinite_height", Dtype::f32, "yolo", {0, 0, 1, -1}, {0, 0, kInf, -1e-7}}};
+  return boxes;
+}
+
+void expect_nothing_fails(CheckRequest request, const std::vector<double>& pred,
+                          const std::vector<double>& target) {
+  const auto count = static_cast<std::int64_t>(pred.size() / 4);
+  request.sizes = {{"N", count}};
+  request.inputs = {{"pred", pred}, {"target", target}, {"dy", std::vector<double>(pred.size() / 4, 1.0)}};
+  for (auto* values : {&request.inputs["pred"], &request.inputs["target"]}) {
+    for (double& x : *values) x = round_to(request.dtype, x);
+  }
+  expect_none_failed(check_case(request, host()));
+}
+
+TEST(CheckInputs, OddBoxesFailNoRightKernel) {
+  for (const OddBox& box : odd_boxes()) {
+    SCOPED_TRACE(box.name);
+    expect_nothing_fails(ciou_request(box.dtype, box.convention, 1), {box.pred.begin(), box.pred.end()},
+                         {box.target.begin(), box.target.end()});
+  }
+}
+
+TEST(CheckInputs, SmallWholeNumbersFailNoRightKernel) {
+  constexpr std::int64_t kBoxes = 2000;
+  for (const Dtype dtype : kAllDtypes) {
+    for (const char* convention : {"yolo", "torchvision"}) {
+      SCOPED_TRACE(std::string(name(dtype)) + " " + convention);
+      std::vector<double> pred, target;
+      ItemRandom random(7, 0, 0);
+      for (std::int64_t i = 0; i < 4 * kBoxes; ++i) {
+        pred.push_back(static_cast<double>(random.integer(-3, 3)));
+        target.push_back(static_cast<double>(random.integer(-3, 3)));
+      }
+      CheckRequest request = ciou_request(dtype, convention, kBoxes);
+      request.fd_samples = 500;
+      request.skip = {"guards", "repeatability"};
+      expect_nothing_fails(request, pred, target);
+    }
+  }
+}
+
+// All NaN: a kernel that writes NaN everywhere would agree as well.
+TEST(CheckInputs, NothingButNanProvesNothing) {
+  CheckRequest request = ciou_request(Dtype::f32, "yolo", 40);
+  request.skip = {"guards", "repeatability", "oracles", "self_consistency"};
+  const std::vector<double> nans(160, kNan);
+  request.inputs = {{"pred", nans}, {"target", nans}, {"dy", std::vector<double>(40, 1.0)}};
+  for (const CheckResult& result : check_case(request, host())) {
+    if (result.check == "reference" || result.check == "own_saved") {
+      EXPECT_EQ(name(result.verdict), "mistrusted") << check_support::label(result);
+    }
+  }
 }
 
 }  // namespace
