@@ -110,6 +110,30 @@ class Results(CliCase):
             process.send_signal(signal.SIGINT)
             try:
                 out, _ = process.communicate(timeout=120)
+    def test_shortage_while_compiling_is_no_fault_of_the_kernel(self):
+        os.mkdir(self.path("cache"))
+        result = self.run_program(*FAST, "-q", env={"XDG_CACHE_HOME": self.path("cache")}, preexec_fn=lambda:
+                                  resource.setrlimit(resource.RLIMIT_NOFILE, (6, 6)))
+        self.assert_error(result, 5, "Too many open files")
+
+    def test_interrupted_build_leaves_no_folders(self):
+        for name in ("cache", "tmp"):
+            os.mkdir(self.path(name))
+        environment = {**os.environ, "XDG_CACHE_HOME": self.path("cache"), "TMPDIR": self.path("tmp")}
+        with subprocess.Popen([PROGRAM, "kernels", "build", "--backend", "host"], cwd=self.folder, env=environment,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+            deadline = time.monotonic() + 120
+            while not any(name.startswith("lossgrad-") for name in os.listdir(self.path("tmp"))):
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.02)
+            process.send_signal(signal.SIGTERM)
+            try:
+                _, err = process.communicate(timeout=240)
+            finally:
+                process.kill()
+        self.assertEqual((process.returncode, err), (143, ""))
+        self.assertEqual(os.listdir(self.path("tmp")), [])
+
             finally:
                 process.kill()
         self.assertEqual(process.returncode, 130)

@@ -209,6 +209,7 @@ void HostBackend::fill(DeviceMemory& memory, std::size_t offset, std::size_t byt
     done += step;
   }
 }
+        next = kernels.size();  // the others would be compiled for nothing
 
 }  // namespace
 
