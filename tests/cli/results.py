@@ -64,6 +64,16 @@ class Results(CliCase):
         self.assertEqual(result.returncode, 1)
         self.assertIn("skipped", result.stdout)
 
+        self.assertIn("none ran, which is no pass", result.stdout)
+
+    def test_buffers_of_a_case_share_the_memory(self):
+        # Each buffer would fit, all of them would not.
+        boxes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 32 // 3 * 4
+        if boxes >= 2 ** 31:
+            self.skipTest("no case is larger than this machine's memory")
+        result = self.run_program("check", "ciou", "--backend", "host", "--n", str(boxes ), "--pass", "forward",
+                                  "--skip", "guards,repeatability")
+        self.assert_error(result, 5, "not enough memory")
     def test_impossible_tolerance_fails(self):
         result = self.run_program(*FAST, "--rtol", "1e-30", "--atol", "0", "--json", "run.json")
         self.assertEqual(result.returncode, 1)
