@@ -64,7 +64,8 @@ class CheckRun {
         table_wanted_(options.json != "-"),
         plan_(make_check_plan(options, environment.readers)),
         json_(options.json, environment.out),
-        bar_(environment.err, environment.err_is_terminal && common.verbosity != Verbosity::quiet) {}
+        bar_(environment.err, environment.err_is_terminal && common.verbosity != Verbosity::quiet,
+             environment.err_columns) {}
 
   int execute() {
     const Clock::time_point start = Clock::now();
