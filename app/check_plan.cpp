@@ -168,6 +168,24 @@ struct CaseLists {
 };
 
 CaseLists case_lists(const CheckOptions& options, const CheckPlan& plan) {
+// So many cases are a slip, and would fill the memory before the first of them runs.
+void require_few_cases(const CheckOptions& options, const CaseLists& lists) {
+  constexpr double kMostCases = 100'000;
+  constexpr double kMostShown = 1e15;
+  double cases = 1;  // no whole number: there are lists enough to exceed any
+  const auto times = [&cases](std::size_t count) { cases *= static_cast<double>(count); };
+  for (const std::size_t count :
+       {lists.conventions.size(), lists.dtypes.size(), lists.scenarios.size(), lists.blocks.size()})
+    times(count);
+  for (const auto& [size, values] : options.sizes) times(values.size());
+  for (const auto& [parameter, values] : options.parameters) times(values.size());
+  if (cases <= kMostCases) return;
+  const std::string count =
+      cases <= kMostShown ? grouped(static_cast<std::int64_t>(cases)) : "more than 10^15";
+  throw Error(ErrorKind::usage, "the lists make " + count + " cases, expected at most " +
+                                    grouped(static_cast<std::int64_t>(kMostCases)));
+}
+
   const Loss& loss = *plan.loss;
   CaseLists lists;
   const auto conventions = names_of(loss.conventions());
@@ -175,13 +193,14 @@ CaseLists case_lists(const CheckOptions& options, const CheckPlan& plan) {
   lists.dtypes = options.dtypes;
   if (lists.dtypes.empty())
     lists.dtypes = {plan.files ? plan.files->stored_dtype.value_or(Dtype::f32) : Dtype::f32};
-  lists.sizes = plan.files ? std::vector<Sizes>{plan.files->sizes} : size_product(loss, options);
-  lists.parameters = parameter_product(loss, options);
   lists.blocks = block_list(loss, options);
   lists.scenarios =
       choose("scenario", options.scenarios, names_of(loss.scenarios()), loss.default_scenario());
   if (plan.files) lists.scenarios = {"file"};
   return lists;
+  require_few_cases(options, lists);
+  lists.sizes = plan.files ? std::vector<Sizes>{plan.files->sizes} : size_product(loss, options);
+  lists.parameters = parameter_product(loss, options);
 }
 
 void add_requests(const CheckOptions& options, const CaseLists& lists, CheckPlan& plan) {
