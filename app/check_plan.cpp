@@ -8,6 +8,7 @@
 
 #include "app/loss_options.hpp"
 #include "base/error.hpp"
+#include "base/printable.hpp"
 #include "base/suggest.hpp"
 #include "report/number_text.hpp"
 
@@ -167,7 +168,6 @@ struct CaseLists {
   std::vector<int> blocks;
 };
 
-CaseLists case_lists(const CheckOptions& options, const CheckPlan& plan) {
 // So many cases are a slip, and would fill the memory before the first of them runs.
 void require_few_cases(const CheckOptions& options, const CaseLists& lists) {
   constexpr double kMostCases = 100'000;
@@ -186,6 +186,7 @@ void require_few_cases(const CheckOptions& options, const CaseLists& lists) {
                                     grouped(static_cast<std::int64_t>(kMostCases)));
 }
 
+CaseLists case_lists(const CheckOptions& options, const CheckPlan& plan) {
   const Loss& loss = *plan.loss;
   CaseLists lists;
   const auto conventions = names_of(loss.conventions());
@@ -197,10 +198,10 @@ void require_few_cases(const CheckOptions& options, const CaseLists& lists) {
   lists.scenarios =
       choose("scenario", options.scenarios, names_of(loss.scenarios()), loss.default_scenario());
   if (plan.files) lists.scenarios = {"file"};
-  return lists;
   require_few_cases(options, lists);
   lists.sizes = plan.files ? std::vector<Sizes>{plan.files->sizes} : size_product(loss, options);
   lists.parameters = parameter_product(loss, options);
+  return lists;
 }
 
 void add_requests(const CheckOptions& options, const CaseLists& lists, CheckPlan& plan) {
@@ -258,6 +259,7 @@ std::string criteria(const CheckOptions& options) {
     text += " --fd-samples " + std::to_string(options.fd_samples);
   if (options.full_jacobian) text += " --full-jacobian";
   if (!options.skip.empty()) text += " --skip " + joined(options.skip);
+  if (options.allow_mistrusted) text += " --allow-mistrusted";
   return text;
 }
 
@@ -279,6 +281,12 @@ std::string shell_quoted(std::string_view text) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
   if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos) return std::string(text);
+  // What no terminal and no JSON would carry unchanged is written in the form of bash, zsh and ksh.
+  if (const std::string visible = escaped_controls(text); visible != text) {
+    std::string escaped;
+    for (const char c : text) escaped += c == '\'' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
+    return "$'" + escaped_controls(escaped) + "'";
+  }
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";

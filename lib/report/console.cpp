@@ -5,6 +5,7 @@
 #include <ostream>
 #include <set>
 
+#include "base/printable.hpp"
 #include "report/number_text.hpp"
 #include "report/text_table.hpp"
 #include "report/worst_text.hpp"
@@ -50,7 +51,8 @@ std::string heading(const CaseId& id) {
   if (id.files.empty()) {
     text += "  scenario " + id.scenario + "  seed " + std::to_string(id.seed);
   } else {
-    for (const auto& [argument, path] : id.files) text.append("  ").append(argument).append(" ").append(path);
+    for (const auto& [argument, path] : id.files)
+      text.append("  ").append(argument).append(" ").append(escaped_controls(path));
   }
   return text + "  convention " + id.convention + "  backend " + id.backend;
 }
