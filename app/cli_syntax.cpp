@@ -19,7 +19,8 @@ constexpr const char* kMainExamples = R"(Examples:
   lossgrad kernels show yolo_ciou_loss_backward__f32__256 --source
 
 `lossgrad COMMAND --help` describes a command.
-Exit codes: 0 passed, 1 a check failed, 2 usage, 3 data, 4 kernel compile, 5 device, 70 internal, 130 interrupted.)";
+Exit codes: 0 passed, 1 a check failed, 2 usage, 3 data, 4 kernel compile, 5 device, 70 internal;
+128 + the signal that stopped it: 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP.)";
 
 constexpr const char* kCheckExamples =
     R"(Lists make a product of cases. Numbers: 1000, 16k, 1M, 1e6 (k, M, G: powers of 1000), 4Ki, 1Mi (powers of 1024);
