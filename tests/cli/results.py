@@ -3,6 +3,7 @@
 """Results of real runs: streams, exit codes, JSON, colours, interrupts. Second argument: the JSON Schema."""
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -63,7 +64,6 @@ class Results(CliCase):
         result = self.run_program(*FAST, "--skip", checks)
         self.assertEqual(result.returncode, 1)
         self.assertIn("skipped", result.stdout)
-
         self.assertIn("none ran, which is no pass", result.stdout)
 
     def test_buffers_of_a_case_share_the_memory(self):
@@ -74,6 +74,7 @@ class Results(CliCase):
         result = self.run_program("check", "ciou", "--backend", "host", "--n", str(boxes ), "--pass", "forward",
                                   "--skip", "guards,repeatability")
         self.assert_error(result, 5, "not enough memory")
+
     def test_impossible_tolerance_fails(self):
         result = self.run_program(*FAST, "--rtol", "1e-30", "--atol", "0", "--json", "run.json")
         self.assertEqual(result.returncode, 1)
@@ -109,17 +110,6 @@ class Results(CliCase):
         self.assertEqual(result.returncode, 3)
         self.assertIn("standard output", result.stderr)
 
-    def test_interrupt_keeps_results(self):
-        arguments = [PROGRAM, "check", "ciou", "--backend", "host", "--n", "1,30M", "--json", "run.json"]
-        # Ctrl-C works here although the test itself may run with interrupts ignored.
-        with subprocess.Popen(arguments, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as process:
-            deadline = time.monotonic() + 120
-            while not os.path.exists(self.path("run.json")) and time.monotonic() < deadline:
-                time.sleep(0.02)
-            process.send_signal(signal.SIGINT)
-            try:
-                out, _ = process.communicate(timeout=120)
     def test_shortage_while_compiling_is_no_fault_of_the_kernel(self):
         os.mkdir(self.path("cache"))
         result = self.run_program(*FAST, "-q", env={"XDG_CACHE_HOME": self.path("cache")}, preexec_fn=lambda:
@@ -144,6 +134,17 @@ class Results(CliCase):
         self.assertEqual((process.returncode, err), (143, ""))
         self.assertEqual(os.listdir(self.path("tmp")), [])
 
+    def test_interrupt_keeps_results(self):
+        arguments = [PROGRAM, "check", "ciou", "--backend", "host", "--n", "1,30M", "--json", "run.json"]
+        # Ctrl-C works here although the test itself may run with interrupts ignored.
+        with subprocess.Popen(arguments, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as process:
+            deadline = time.monotonic() + 120
+            while not os.path.exists(self.path("run.json")) and time.monotonic() < deadline:
+                time.sleep(0.02)
+            process.send_signal(signal.SIGINT)
+            try:
+                out, _ = process.communicate(timeout=120)
             finally:
                 process.kill()
         self.assertEqual(process.returncode, 130)
