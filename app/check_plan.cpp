@@ -8,6 +8,7 @@
 
 #include "app/loss_options.hpp"
 #include "base/error.hpp"
+#include "base/printable.hpp"
 #include "base/suggest.hpp"
 #include "report/number_text.hpp"
 
@@ -167,6 +168,24 @@ struct CaseLists {
   std::vector<int> blocks;
 };
 
+// So many cases are a slip, and would fill the memory before the first of them runs.
+void require_few_cases(const CheckOptions& options, const CaseLists& lists) {
+  constexpr double kMostCases = 100'000;
+  constexpr double kMostShown = 1e15;
+  double cases = 1;  // no whole number: there are lists enough to exceed any
+  const auto times = [&cases](std::size_t count) { cases *= static_cast<double>(count); };
+  for (const std::size_t count :
+       {lists.conventions.size(), lists.dtypes.size(), lists.scenarios.size(), lists.blocks.size()})
+    times(count);
+  for (const auto& [size, values] : options.sizes) times(values.size());
+  for (const auto& [parameter, values] : options.parameters) times(values.size());
+  if (cases <= kMostCases) return;
+  const std::string count =
+      cases <= kMostShown ? grouped(static_cast<std::int64_t>(cases)) : "more than 10^15";
+  throw Error(ErrorKind::usage, "the lists make " + count + " cases, expected at most " +
+                                    grouped(static_cast<std::int64_t>(kMostCases)));
+}
+
 CaseLists case_lists(const CheckOptions& options, const CheckPlan& plan) {
   const Loss& loss = *plan.loss;
   CaseLists lists;
@@ -175,12 +194,13 @@ CaseLists case_lists(const CheckOptions& options, const CheckPlan& plan) {
   lists.dtypes = options.dtypes;
   if (lists.dtypes.empty())
     lists.dtypes = {plan.files ? plan.files->stored_dtype.value_or(Dtype::f32) : Dtype::f32};
-  lists.sizes = plan.files ? std::vector<Sizes>{plan.files->sizes} : size_product(loss, options);
-  lists.parameters = parameter_product(loss, options);
   lists.blocks = block_list(loss, options);
   lists.scenarios =
       choose("scenario", options.scenarios, names_of(loss.scenarios()), loss.default_scenario());
   if (plan.files) lists.scenarios = {"file"};
+  require_few_cases(options, lists);
+  lists.sizes = plan.files ? std::vector<Sizes>{plan.files->sizes} : size_product(loss, options);
+  lists.parameters = parameter_product(loss, options);
   return lists;
 }
 
@@ -239,6 +259,7 @@ std::string criteria(const CheckOptions& options) {
     text += " --fd-samples " + std::to_string(options.fd_samples);
   if (options.full_jacobian) text += " --full-jacobian";
   if (!options.skip.empty()) text += " --skip " + joined(options.skip);
+  if (options.allow_mistrusted) text += " --allow-mistrusted";
   return text;
 }
 
@@ -260,6 +281,12 @@ std::string shell_quoted(std::string_view text) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
   if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos) return std::string(text);
+  // What no terminal and no JSON would carry unchanged is written in the form of bash, zsh and ksh.
+  if (const std::string visible = escaped_controls(text); visible != text) {
+    std::string escaped;
+    for (const char c : text) escaped += c == '\'' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
+    return "$'" + escaped_controls(escaped) + "'";
+  }
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";

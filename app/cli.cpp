@@ -93,7 +93,10 @@ void read_case(const Given& given, CheckOptions& options) {
 
 void read_files(const Given& given, CheckOptions& options) {
   for (const Argument& argument : all_file_arguments()) {
-    if (const auto path = given.value("--" + argument.name)) options.files[argument.name] = *path;
+    const auto path = given.value("--" + argument.name);
+    if (!path) continue;
+    if (path->empty()) throw Error(ErrorKind::usage, "--" + argument.name + ": a file name is expected");
+    options.files[argument.name] = *path;
   }
   if (const auto text = given.value("--box-format"))
     options.box_format = look_up(kBoxFormats, "--box-format", *text);

@@ -19,7 +19,8 @@ constexpr const char* kMainExamples = R"(Examples:
   lossgrad kernels show yolo_ciou_loss_backward__f32__256 --source
 
 `lossgrad COMMAND --help` describes a command.
-Exit codes: 0 passed, 1 a check failed, 2 usage, 3 data, 4 kernel compile, 5 device, 70 internal, 130 interrupted.)";
+Exit codes: 0 passed, 1 a check failed, 2 usage, 3 data, 4 kernel compile, 5 device, 70 internal;
+128 + the signal that stopped it: 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP.)";
 
 constexpr const char* kCheckExamples =
     R"(Lists make a product of cases. Numbers: 1000, 16k, 1M, 1e6 (k, M, G: powers of 1000), 4Ki, 1Mi (powers of 1024);
@@ -50,6 +51,10 @@ std::vector<std::string> command_names(const CLI::App& command) {
 std::string one_line(const CLI::ParseError& error) {
   const std::string text = error.what();
   const std::string option = text.substr(0, text.find(':'));
+  if (text.find("flag override") != std::string::npos) {  // "list was given a disallowed flag override"
+    const std::string flag = text.substr(0, text.find(' '));
+    return (flag.size() == 1 ? "-" : "--") + flag + ": takes no value";
+  }
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr && option.starts_with("-")) {
     return option + ": a value is expected after it";
   }
@@ -111,14 +116,17 @@ void Syntax::add_value(CLI::App& command, const std::string& name, const std::st
 
 void Syntax::add_flag(CLI::App& command, const std::string& name, const std::string& help) {
   const std::string key = name.substr(name.find("--"));
-  command.add_flag(name, given_.flags[key], help)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  command.add_flag(name, given_.flags[key], help)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+      ->disable_flag_override();
 }
 
 void Syntax::add_positional(CLI::App& command, const std::string& name, const std::string& help) {
   command.add_option(name, given_.values[name], help)
       ->type_name("")
-      ->expected(0, 1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false);  // else CLI11 takes '[a,b]' apart
 }
 
 void Syntax::add_common(CLI::App& command) {

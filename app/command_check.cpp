@@ -64,7 +64,8 @@ class CheckRun {
         table_wanted_(options.json != "-"),
         plan_(make_check_plan(options, environment.readers)),
         json_(options.json, environment.out),
-        bar_(environment.err, environment.err_is_terminal && common.verbosity != Verbosity::quiet) {}
+        bar_(environment.err, environment.err_is_terminal && common.verbosity != Verbosity::quiet,
+             environment.err_columns) {}
 
   int execute() {
     const Clock::time_point start = Clock::now();
@@ -79,14 +80,15 @@ class CheckRun {
       run_cases();
     } catch (...) {
       bar_.erase();
-      if (!run_.checks.empty()) json_.finish(run_);
+      if (!run_.checks.empty()) (void)json_.finish(run_);
       throw;
     }
     bar_.erase();
-    json_.finish(run_);
+    const bool written = json_.finish(run_);
     const std::chrono::duration<double> seconds = Clock::now() - start;
     if (table_wanted_) print_summary(environment_.out, run_, seconds.count(), style_);
-    return run_.complete ? exit_code_of(run_, options_.allow_mistrusted) : InterruptHandler::exit_code();
+    return run_.complete && written ? exit_code_of(run_, options_.allow_mistrusted)
+                                    : InterruptHandler::exit_code();
   }
 
  private:

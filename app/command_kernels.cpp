@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <ostream>
+#include <span>
 
 #include "app/builtin_kernels.hpp"
 #include "app/commands.hpp"
+#include "app/interrupt.hpp"
+#include "base/error.hpp"
 #include "report/number_text.hpp"
 #include "report/text_table.hpp"
 
@@ -69,10 +73,15 @@ void print_text(std::ostream& out, const std::string& text) {
   out << text << (text.ends_with('\n') ? "" : "\n");
 }
 
+void stop_if_interrupted() {
+  if (InterruptHandler::interrupted()) throw Interrupted{};
+}
+
 std::string build_for_architectures(const std::vector<Kernel>& kernels,
                                     const std::vector<std::string>& architectures) {
   std::string names;
   for (const std::string& architecture : architectures) {
+    stop_if_interrupted();
     cuda_build(kernels, architecture);
     names += (names.empty() ? "" : ", ") + architecture;
   }
@@ -81,7 +90,12 @@ std::string build_for_architectures(const std::vector<Kernel>& kernels,
 
 std::string build_for_backend(const std::vector<Kernel>& kernels, BackendChoice choice) {
   const std::unique_ptr<Backend> backend = open_backend(choose_backend(choice));
-  (void)backend->load_all(kernels);
+  // A few at a time, so that a signal does not have to wait for all of them.
+  constexpr std::size_t kAtOnce = 4;
+  for (std::size_t done = 0; done < kernels.size(); done += kAtOnce) {
+    stop_if_interrupted();
+    (void)backend->load_all(std::span(kernels).subspan(done, std::min(kAtOnce, kernels.size() - done)));
+  }
   return std::string(backend->name()) + " (" + backend->device().architecture + ")";
 }
 
@@ -122,9 +136,19 @@ int command_kernels_show(const KernelsShowOptions& options, const Environment& e
 int command_kernels_build(const KernelsBuildOptions& options, const Environment& environment) {
   const auto start = std::chrono::steady_clock::now();
   const std::vector<Kernel> kernels = builtin_kernels();
-  const std::string target = options.architectures.empty()
-                                 ? build_for_backend(kernels, options.backend)
-                                 : build_for_architectures(kernels, options.architectures);
+  // Without it a signal would end the program before the compilers' temporary folders are removed.
+  const InterruptHandler handler;
+  std::string target;
+  try {
+    target = options.architectures.empty() ? build_for_backend(kernels, options.backend)
+                                           : build_for_architectures(kernels, options.architectures);
+  } catch (const Interrupted&) {
+    return InterruptHandler::exit_code();
+  } catch (const Error&) {
+    // Ctrl-C reaches the compilers too: their failure is not the news.
+    if (!InterruptHandler::interrupted()) throw;
+    return InterruptHandler::exit_code();
+  }
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   environment.out << counted(static_cast<std::int64_t>(kernels.size()), "kernel") << " ready for " << target
                   << " in " << seconds_text(seconds.count()) << '\n';

@@ -2,6 +2,8 @@
 // One function per command. Each returns the exit code for what it found; faults are thrown as Error.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <iosfwd>
 #include <string>
 
@@ -27,6 +29,7 @@ struct Environment {
   std::string executable;
   std::string command_line;  // as typed
   FileReaders readers;
+  std::function<std::size_t()> err_columns = {};  // width of the terminal behind `err`; 0 when not known
 };
 
 int command_check(const CheckOptions& options, const CommonOptions& common, const Environment& environment);

@@ -67,6 +67,18 @@ void add_box_notes(FileInputs& inputs, const std::string& argument, const BoxLis
   add_note(inputs, list.negative_size, of + " of negative width or height");
 }
 
+// Pairing by IoU leaves crowd boxes out and says so; by row they stand for single objects.
+void add_crowd_note(FileInputs& inputs, const std::string& argument, const BoxList& list) {
+  const auto crowd = std::count(list.crowd.begin(), list.crowd.end(), true);
+  add_note(inputs, crowd, argument + " boxes marked as crowd, used as they stand");
+}
+
+void require_arrays_for_format(const std::vector<BoxList>& lists, const CheckOptions& options) {
+  const auto is_json = [](const BoxList& list) { return list.stored_type == "json"; };
+  if (options.box_format && std::all_of(lists.begin(), lists.end(), is_json))
+    throw Error(ErrorKind::usage, "--box-format is for arrays: the boxes of COCO JSON are always xywh");
+}
+
 void read_boxes_of(FileInputs& inputs, const std::vector<Argument>& arguments, const CheckOptions& options,
                    const FileReaders& readers) {
   std::vector<BoxList> lists;
@@ -76,7 +88,11 @@ void read_boxes_of(FileInputs& inputs, const std::vector<Argument>& arguments, c
   }
   if (lists.size() != 2)
     throw Error(ErrorKind::internal, "box arguments that are no pair cannot be read from files");
-  const BoxPairs pairs = pair_boxes(lists[0], lists[1], options.match.value_or(MatchRule::row));
+  require_arrays_for_format(lists, options);
+  const MatchRule rule = options.match.value_or(MatchRule::row);
+  const BoxPairs pairs = pair_boxes(lists[0], lists[1], rule);
+  for (std::size_t i = 0; rule == MatchRule::row && i < lists.size(); ++i)
+    add_crowd_note(inputs, arguments[i].name, lists[i]);
   add_note(inputs, pairs.unmatched_pred, arguments[0].name + " boxes without a partner left out");
   add_note(inputs, pairs.unmatched_target, arguments[1].name + " boxes without a partner left out");
   add_note(inputs, pairs.crowd, "crowd boxes left out");

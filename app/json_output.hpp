@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where --json goes. A regular file is replaced atomically after each case; standard output, pipes and
-// devices get one document at the end.
+// Where --json goes. A regular file is replaced atomically after each case; standard output, pipes, devices
+// and descriptors (/dev/stdout, whatever it is redirected to) get one document at the end.
 #pragma once
 
 #include <filesystem>
@@ -13,17 +13,22 @@ namespace lossgrad::app {
 
 class JsonOutput {
  public:
-  // `target`: a path, "-" for `standard_output`, or empty for nowhere. Throws ErrorKind::data when it is
-  // plain that the file could not be written.
+  // `target`: a path, "-" for `standard_output`, or empty for nowhere. Throws ErrorKind::data when it could
+  // not be written: a regular file is tried with an empty temporary one.
   JsonOutput(const std::string& target, std::ostream& standard_output);
 
-  void save(const Run& run) const;    // after a case; throws ErrorKind::data
-  void finish(const Run& run) const;  // the last state, complete or not; throws ErrorKind::data
+  void save(const Run& run) const;  // after a case; throws ErrorKind::data
+  // The last state, complete or not; throws ErrorKind::data. False when a signal ended the wait for a reader.
+  [[nodiscard]] bool finish(const Run& run) const;
 
  private:
-  enum class Kind { none, standard_output, regular_file, stream };
+  enum class Kind { none, standard_output, regular_file, stream, descriptor };
+  bool write_stream(const std::string& text) const;
+
   Kind kind_ = Kind::none;
+  std::string target_;  // as given
   std::filesystem::path path_;
+  int descriptor_ = -1;
   std::ostream& standard_output_;
 };
 

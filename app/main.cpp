@@ -3,6 +3,7 @@
 #include <cstring>
 #include <iostream>
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "app/check_plan.hpp"
@@ -16,6 +17,11 @@ bool no_color_wanted() {
   const char* const terminal = std::getenv("TERM");
   return (no_color != nullptr && *no_color != '\0') ||
          (terminal != nullptr && std::strcmp(terminal, "dumb") == 0);
+}
+
+std::size_t columns_of_standard_error() {
+  struct winsize size {};
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 std::string as_typed(int argc, char** argv) {
@@ -36,6 +42,7 @@ int main(int argc, char** argv) {
       .executable = argc > 0 ? argv[0] : "lossgrad",
       .command_line = as_typed(argc, argv),
       .readers = {.boxes = lossgrad::read_boxes,
-                  .array = [](const std::filesystem::path& path) { return lossgrad::read_npy(path); }}};
+                  .array = [](const std::filesystem::path& path) { return lossgrad::read_npy(path); }},
+      .err_columns = columns_of_standard_error};
   return lossgrad::app::run_program({argv + (argc > 0 ? 1 : 0), argv + argc}, environment);
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/program.hpp"
 
-#include <algorithm>
 #include <new>
 #include <ostream>
 
 #include "app/cli.hpp"
 #include "base/error.hpp"
+#include "base/printable.hpp"
 
 namespace lossgrad::app {
 namespace {
@@ -39,14 +39,9 @@ void require_written(std::ostream& out) {
   if (!out) throw Error(ErrorKind::data, "standard output cannot be written (disk full, or closed)");
 }
 
-// A message stays one line whatever a file name or a compiler puts into it.
-std::string one_line(std::string text) {
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
-}
-
+// A message stays one line, and safe for a terminal, whatever a file name or a compiler puts into it.
 int report(const Error& error, bool verbose, std::ostream& err) {
-  err << "lossgrad: " << one_line(error.what()) << '\n';
+  err << "lossgrad: " << escaped_controls(error.what()) << '\n';
   if (!error.detail().empty() && (verbose || error.kind() == ErrorKind::compile)) {
     err << error.detail() << (error.detail().ends_with('\n') ? "" : "\n");
   }
@@ -70,7 +65,7 @@ int run_program(const std::vector<std::string>& arguments, const Environment& en
     environment.err << "lossgrad: not enough memory: try fewer items\n";
     return exit_code(ErrorKind::device);
   } catch (const std::exception& error) {
-    environment.err << "lossgrad: internal error: " << one_line(error.what()) << '\n';
+    environment.err << "lossgrad: internal error: " << escaped_controls(error.what()) << '\n';
     return kExitInternal;
   }
 }

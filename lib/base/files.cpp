@@ -34,6 +34,29 @@ std::string nearest_file(const std::filesystem::path& path) {
   return nearest_name(path.filename().string(), names);
 }
 
+// An open new file in the folder of `path`; its name goes to `temporary`.
+int make_temporary_beside(const std::filesystem::path& path, std::string& temporary) {
+  std::error_code unknown;  // what cannot be looked at fails below, with its reason
+  if (std::filesystem::is_directory(path, unknown)) fail(path, file_error_text(path, EISDIR));
+  temporary = path.string() + ".XXXXXX";
+  const int file = ::mkostemp(temporary.data(), O_CLOEXEC);
+  if (file >= 0) return file;
+  // /proc: a folder in which nothing can be made says ENOENT too, and no name near it would help.
+  const int error_number = errno;
+  const bool no_place = error_number == ENOENT && std::filesystem::is_directory(path.parent_path(), unknown);
+  fail(path, "cannot be written: " +
+                 (no_place ? "its folder takes no new files" : file_error_text(path, error_number)));
+}
+
+// The mode of the file that is replaced; of a new one what open() would have given it.
+mode_t mode_to_be(const std::filesystem::path& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0) return status.st_mode & 0777;
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  return 0666 & ~mask;
+}
+
 std::optional<std::filesystem::path> absolute_from_environment(const char* variable) {
   const char* value = std::getenv(variable);
   if (value == nullptr || *value != '/') return std::nullopt;
@@ -79,15 +102,16 @@ std::string read_file(const std::filesystem::path& path) {
   }
 }
 
+void require_writable_atomically(const std::filesystem::path& path) {
+  std::string temporary;
+  const FileDescriptor file(make_temporary_beside(path, temporary));
+  ::unlink(temporary.c_str());
+}
+
 void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
-  std::error_code unknown;  // what cannot be looked at fails below, with its reason
-  if (std::filesystem::is_directory(path, unknown)) fail(path, file_error_text(path, EISDIR));
-  std::string temporary = path.string() + ".XXXXXX";
-  FileDescriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (!file.is_open()) fail(path, "cannot be written: " + file_error_text(path, errno));
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  const bool written = ::fchmod(file.get(), 0666 & ~mask) == 0 &&
+  std::string temporary;
+  FileDescriptor file(make_temporary_beside(path, temporary));
+  const bool written = ::fchmod(file.get(), mode_to_be(path)) == 0 &&
                        write_exactly(file.get(), std::as_bytes(std::span(content))) &&
                        ::fsync(file.get()) == 0 && file.close() &&
                        ::rename(temporary.c_str(), path.c_str()) == 0;

@@ -20,9 +20,12 @@ std::string read_file(const std::filesystem::path& path);
 std::string file_error_text(const std::filesystem::path& path, int error_number);
 
 // Writes to a temporary file in the same folder, flushes it to disk and renames it over `path`: a reader sees
-// the old or the new content, never a part. Throws ErrorKind::data and removes the temporary when anything
-// fails.
+// the old or the new content, never a part. A file that is replaced keeps its mode. Throws ErrorKind::data
+// and removes the temporary when anything fails.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
+
+// Throws what write_file_atomically would throw before it writes: makes that temporary file and removes it.
+void require_writable_atomically(const std::filesystem::path& path);
 
 // $XDG_CACHE_HOME/lossgrad, else $HOME/.cache/lossgrad; nothing when neither variable is set to an absolute
 // path.

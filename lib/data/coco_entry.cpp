@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <system_error>
 #include <utility>
 
@@ -133,6 +134,9 @@ void CocoEntry::complain_of(const CocoValue& value, const std::string& expected)
 }
 
 void CocoEntry::read_whole_number(const CocoValue& value, bool or_digits, std::int64_t& into) {
+  constexpr double kTooLarge = 0x1p63;
+  if (is_number(value) && !value.integer && std::abs(value.number) >= kTooLarge)
+    complain("." + name(state_.field) + " is too large, a whole number of 64 bits is expected");
   std::optional<std::int64_t> found;
   if (value.kind == JsonKind::integer) found = value.integer;
   if (value.kind == JsonKind::string && or_digits) found = parse_digits(value.string);

@@ -5,6 +5,7 @@
 #include <ostream>
 #include <set>
 
+#include "base/printable.hpp"
 #include "report/number_text.hpp"
 #include "report/text_table.hpp"
 #include "report/worst_text.hpp"
@@ -50,7 +51,8 @@ std::string heading(const CaseId& id) {
   if (id.files.empty()) {
     text += "  scenario " + id.scenario + "  seed " + std::to_string(id.seed);
   } else {
-    for (const auto& [argument, path] : id.files) text.append("  ").append(argument).append(" ").append(path);
+    for (const auto& [argument, path] : id.files)
+      text.append("  ").append(argument).append(" ").append(escaped_controls(path));
   }
   return text + "  convention " + id.convention + "  backend " + id.backend;
 }
@@ -160,6 +162,11 @@ std::string verdict_counts(const Summary& summary, const ConsoleStyle& style) {
   return text;
 }
 
+bool nothing_ran(const Run& run) {
+  const Summary summary = summarise(run);
+  return !run.checks.empty() && summary.passed + summary.failed + summary.mistrusted == 0;
+}
+
 }  // namespace
 
 void print_case(std::ostream& out, std::span<const CheckResult> results, const ConsoleStyle& style) {
@@ -183,7 +190,7 @@ void print_summary(std::ostream& out, const Run& run, double seconds, const Cons
     out << counted(static_cast<std::int64_t>(run.checks.size()), "check") << ": "
         << verdict_counts(summarise(run), style);
   }
-  out << " in " << seconds_text(seconds) << '\n';
+  out << " in " << seconds_text(seconds) << (nothing_ran(run) ? "; none ran, which is no pass" : "") << '\n';
 }
 
 }  // namespace lossgrad

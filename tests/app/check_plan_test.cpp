@@ -249,6 +249,8 @@ TEST(ShellQuoted, Texts) {
   EXPECT_EQ(shell_quoted("a/b-c_1.npy"), "a/b-c_1.npy");
   EXPECT_EQ(shell_quoted(""), "''");
   EXPECT_EQ(shell_quoted("$(rm)"), "'$(rm)'");
+  EXPECT_EQ(shell_quoted("a\n'b\\.npy"), R"($'a\n\'b\\.npy')");
+  EXPECT_EQ(shell_quoted("q\xff.npy"), R"($'q\xff.npy')");
 }
 
 }  // namespace

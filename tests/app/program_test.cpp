@@ -119,7 +119,7 @@ TEST_F(ProgramTest, ErrorsOfTheEngine) {
   EXPECT_THAT(err(), HasSubstr("not enough memory"));
   test::engine().during = [](std::size_t) { throw std::logic_error("two\nlines"); };
   EXPECT_EQ(run("check ciou"), 70);
-  EXPECT_EQ(err(), "lossgrad: internal error: two lines\n");
+  EXPECT_EQ(err(), "lossgrad: internal error: two\\nlines\n");
 }
 
 TEST_F(ProgramTest, Backends) {

@@ -152,6 +152,30 @@ TEST_F(FilesTest, FolderWithoutPlaceForNewFiles) {
   expect_unwritable("/proc/lossgrad.json", "cannot be written");
 }
 
+TEST_F(FilesTest, TriesToWriteAndLeavesNothing) {
+  require_writable_atomically(folder_ / "run.json");
+  EXPECT_TRUE(names().empty());
+  const auto expect_refused = [](const fs::path& path, const std::string& what) {
+    expect_data_error([&] { require_writable_atomically(path); }, path, what);
+  };
+  expect_refused("/proc/lossgrad.json", "cannot be written");
+  expect_refused(folder_ / std::string(255, 'n'), "name too long");  // the temporary's name is longer
+  expect_refused(folder_, "is a directory");
+  EXPECT_TRUE(names().empty());
+}
+
+TEST_F(FilesTest, ReplacedFileKeepsItsMode) {
+  const fs::path path = folder_ / "run.json";
+  std::ofstream(path) << "old";
+  for (const mode_t mode : {0600, 0640, 0666, 0755}) {
+    ASSERT_EQ(::chmod(path.c_str(), mode), 0);
+    write_file_atomically(path, "new");
+    struct stat status {};
+    ASSERT_EQ(::stat(path.c_str(), &status), 0);
+    EXPECT_EQ(status.st_mode & 0777, mode);
+  }
+}
+
 TEST_F(FilesTest, UmaskIsRespected) {
   const mode_t before = ::umask(0);
   for (const mode_t mask : {0022, 0077, 0002, 0000}) {

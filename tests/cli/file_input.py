@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Boxes from files: right ones, wrong ones, hostile ones."""
 import json
+import os
+import subprocess
 
-from cli_case import CliCase, main, npy
+from cli_case import PROGRAM, CliCase, main, npy
 
 BOXES = [(10, 20, 5, 6), (30.5, 40, 7, 8), (1, 2, 3, 4), (100, 50, 20, 10), (5, 5, 5, 5)]
 MOVED = [(x + 1, y - 0.5, w * 1.25, h) for x, y, w, h in BOXES]
@@ -74,6 +76,43 @@ class FileInput(CliCase):
                 self.assert_error(self.check(name, good, "--json", "run.json"), 3, name)
                 self.assert_error(self.check(good, name, "--json", "run.json"), 3, name)
         self.assert_no_files("good.npy", *bad)
+
+    def coco(self, name, crowd):
+        entry = '{"image_id": 1, "category_id": 1, "iscrowd": %d, "bbox": [%d, 2, 30, 40]}'
+        return self.write(name, '{"annotations": [%s]}' % ", ".join(entry % (int(i in crowd), i) for i in range(5)))
+
+    def test_crowd_boxes_are_counted(self):
+        pred, target = self.coco("p.json", ()), self.coco("t.json", (1, 3))
+        result = self.check(pred, target)
+        self.assertIn("2 target boxes marked as crowd, used as they stand", result.stdout)
+        self.assertNotIn("pred boxes marked", result.stdout)
+        result = self.check(pred, target, "--match", "iou")
+        self.assertIn("2 crowd boxes left out", result.stdout)
+        self.assertNotIn("marked as crowd", result.stdout)
+
+    def test_box_format_is_for_arrays(self):
+        pred, target = self.coco("p.json", ()), self.coco("t.json", ())
+        self.assert_error(self.check(pred, target, "--box-format", "xyxy"), 2, "--box-format", "xywh")
+        array = self.boxes("a.npy", [(i + 1.5, 3.0, 31.0, 42.0) for i in range(5)])
+        self.assertEqual(self.check(array, target, "--box-format", "xywh").returncode, 0)
+
+    def test_names_that_a_terminal_would_obey(self):
+        name = "x\rlossgrad: all passed\x1b[2J.npy"
+        result = self.run_program("check", "ciou", "--pred", name, "--target", name)
+        self.assert_error(result, 3, "x\\rlossgrad: all passed\\x1b[2J.npy: no such file")
+
+    def test_repeat_command_of_an_odd_name(self):
+        name = os.fsdecode(b"q\xff'\\\n\x1b[2J.npy")
+        self.boxes(name, BOXES)
+        result = self.check(name, name, "--json", "run.json", "--allow-mistrusted")
+        self.assertEqual(len([line for line in result.stdout.splitlines() if line.startswith("ciou f32")]), 1)
+        self.assertNotIn("\x1b", result.stdout)
+        command = self.load_json("run.json")["checks"][0]["command"]
+        self.assertTrue(command.isascii() and command.isprintable(), command)
+        self.assertIn("--allow-mistrusted", command)
+        shell = 'lossgrad() { "%s" "$@"; }; %s --json again.json' % (PROGRAM, command)
+        subprocess.run(["bash", "-c", shell], cwd=self.folder, stdout=subprocess.DEVNULL, timeout=240, check=True)
+        self.assertEqual(self.load_json("again.json")["checks"][0]["command"], command)
 
     def test_missing_and_folder(self):
         good = self.boxes("good.npy", BOXES)

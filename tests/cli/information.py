@@ -13,6 +13,7 @@ class Information(CliCase):
     def test_help_and_version(self):
         self.assertRegex(self.text("--version"), r"^lossgrad \d+\.\d+\.\d+\n$")
         self.assertIn("Examples:", self.text("--help"))
+        self.assertIn("128 + the signal", self.text("--help"))
         check_help = self.text("check", "--help")
         for option in ("--pred FILE", "--target FILE", "--dy FILE", "--n LIST", "--json FILE", "Examples:"):
             self.assertIn(option, check_help)

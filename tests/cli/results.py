@@ -3,6 +3,7 @@
 """Results of real runs: streams, exit codes, JSON, colours, interrupts."""
 import json
 import os
+import resource
 import signal
 import subprocess
 import time
@@ -63,6 +64,16 @@ class Results(CliCase):
         result = self.run_program(*FAST, "--skip", checks)
         self.assertEqual(result.returncode, 1)
         self.assertIn("skipped", result.stdout)
+        self.assertIn("none ran, which is no pass", result.stdout)
+
+    def test_buffers_of_a_case_share_the_memory(self):
+        # Each buffer would fit, all of them would not.
+        boxes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 32 // 3 * 4
+        if boxes >= 2 ** 31:
+            self.skipTest("no case is larger than this machine's memory")
+        result = self.run_program("check", "ciou", "--backend", "host", "--n", str(boxes ), "--pass", "forward",
+                                  "--skip", "guards,repeatability")
+        self.assert_error(result, 5, "not enough memory")
 
     def test_impossible_tolerance_fails(self):
         result = self.run_program(*FAST, "--rtol", "1e-30", "--atol", "0", "--json", "run.json")
@@ -98,6 +109,30 @@ class Results(CliCase):
             result = self.run_program(*FAST, stdout=full)
         self.assertEqual(result.returncode, 3)
         self.assertIn("standard output", result.stderr)
+
+    def test_shortage_while_compiling_is_no_fault_of_the_kernel(self):
+        os.mkdir(self.path("cache"))
+        result = self.run_program(*FAST, "-q", env={"XDG_CACHE_HOME": self.path("cache")}, preexec_fn=lambda:
+                                  resource.setrlimit(resource.RLIMIT_NOFILE, (6, 6)))
+        self.assert_error(result, 5, "Too many open files")
+
+    def test_interrupted_build_leaves_no_folders(self):
+        for name in ("cache", "tmp"):
+            os.mkdir(self.path(name))
+        environment = {**os.environ, "XDG_CACHE_HOME": self.path("cache"), "TMPDIR": self.path("tmp")}
+        with subprocess.Popen([PROGRAM, "kernels", "build", "--backend", "host"], cwd=self.folder, env=environment,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+            deadline = time.monotonic() + 120
+            while not any(name.startswith("lossgrad-") for name in os.listdir(self.path("tmp"))):
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.02)
+            process.send_signal(signal.SIGTERM)
+            try:
+                _, err = process.communicate(timeout=240)
+            finally:
+                process.kill()
+        self.assertEqual((process.returncode, err), (143, ""))
+        self.assertEqual(os.listdir(self.path("tmp")), [])
 
     def test_interrupt_keeps_results(self):
         arguments = [PROGRAM, "check", "ciou", "--backend", "host", "--n", "1,30M", "--json", "run.json"]

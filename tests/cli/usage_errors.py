@@ -44,6 +44,20 @@ class UsageErrors(CliCase):
         self.assert_usage("check ciou --n 5 --n 6", "more than once")
         self.assert_usage("check ciou -q -v", "exclude")
 
+    def test_too_many_cases(self):
+        self.assert_usage("check ciou --n 0:9999:+1 --block-n 32:1024:+32 --dtype all --scenario all --convention all",
+                          "35,840,000 cases", "at most 100,000")
+        self.assert_usage("check cosine --rows 1:9999:+1 --dim 1:9999:+1", "99,980,001 cases")
+
+    def test_flags_take_no_value(self):
+        self.assert_usage("check --list=maybe", "--list: takes no value")
+        self.assert_usage("check ciou --quiet=5", "--quiet: takes no value")
+
+    def test_odd_values(self):
+        self.assert_usage("check [ciou,x]", "unknown loss '[ciou,x]'")
+        self.assert_usage("check ciou x", "unexpected argument 'x'")
+        self.assert_error(self.run_program("check", "ciou", "--pred", "", "--target", ""), 2, "--pred: a file name")
+
     def test_incomplete(self):
         self.assert_usage("", "a command is expected")
         self.assert_usage("check", "a loss is expected")

@@ -272,6 +272,20 @@ TEST(HostBackend, MemoryIsCopiedFilledAndGuarded) {
   EXPECT_THAT(error.what(), HasSubstr("1152921504606846976 bytes"));
 }
 
+TEST(HostBackend, BuffersShareTheMemory) {
+  Backend& backend = host_backend();
+  // Nothing is written to it, so the system need not have it.
+  const auto most = static_cast<std::size_t>(backend.device().memory_bytes) / 8 * 5;
+  {
+    const auto first = backend.allocate(most);
+    const Error error = error_of([&] { static_cast<void>(backend.allocate(most)); });
+    EXPECT_EQ(error.kind(), ErrorKind::device);
+    EXPECT_THAT(error.what(), HasSubstr("not enough memory"));
+    EXPECT_NO_THROW(static_cast<void>(backend.allocate(most / 8)));
+  }
+  EXPECT_NO_THROW(static_cast<void>(backend.allocate(most))) << "it was given back";
+}
+
 TEST(HostBackend, SaysWhatItIsAndWhyItIsMissing) {
   EXPECT_EQ(host_backend().name(), "host");
   EXPECT_GT(host_backend().device().multiprocessors, 0);

@@ -171,6 +171,8 @@ TEST(Console, Summary) {
   EXPECT_EQ(summary_text(run, 0), "no check ran in 0.00 s\n");
   run.checks = {test::passed_check()};
   EXPECT_EQ(summary_text(run, 0.034), "1 check: 1 passed in 0.03 s\n");
+  run.checks.front().verdict = Verdict::skipped;
+  EXPECT_EQ(summary_text(run, 0.034), "1 check: 1 skipped in 0.03 s; none ran, which is no pass\n");
   run.checks.assign(1200, test::passed_check());
   run.checks[7].verdict = Verdict::failed;
   run.checks[8].verdict = Verdict::mistrusted;

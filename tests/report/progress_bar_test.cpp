@@ -27,7 +27,7 @@ class ProgressBarTest : public ::testing::Test {
 
 TEST_F(ProgressBarTest, WritesNothingWhenDisabled) {
   {
-    ProgressBar bar(out_, false, now());
+    ProgressBar bar(out_, false, {}, now());
     time_ += milliseconds(1000);
     bar.update(0.5, "reference");
     bar.erase();
@@ -37,7 +37,7 @@ TEST_F(ProgressBarTest, WritesNothingWhenDisabled) {
 
 TEST_F(ProgressBarTest, WritesNothingForShortWork) {
   {
-    ProgressBar bar(out_, true, now());
+    ProgressBar bar(out_, true, {}, now());
     time_ += milliseconds(299);
     bar.update(1, "reference");
   }
@@ -45,7 +45,7 @@ TEST_F(ProgressBarTest, WritesNothingForShortWork) {
 }
 
 TEST_F(ProgressBarTest, DrawsAtMostOncePerIntervalAndErases) {
-  ProgressBar bar(out_, true, now());
+  ProgressBar bar(out_, true, {}, now());
   time_ += milliseconds(300);
   bar.update(0.5, "backward reference");
   EXPECT_EQ(written(), "\r[###############...............]  50 %  backward reference\x1b[K");
@@ -61,8 +61,30 @@ TEST_F(ProgressBarTest, DrawsAtMostOncePerIntervalAndErases) {
   EXPECT_EQ(written(), "");
 }
 
+TEST_F(ProgressBarTest, NeverReachesTheLastColumn) {
+  std::size_t columns = 0;
+  ProgressBar bar(
+      out_, true, [&columns] { return columns; }, now());
+  const auto drawn = [&](std::size_t width) {
+    columns = width;
+    time_ += milliseconds(500);
+    bar.update(0.5, "backward reference");
+    const std::string text = written();
+    return text.empty() ? text : text.substr(1, text.size() - 4);  // without \r and the erasing sequence
+  };
+  const std::string whole = "[###############...............]  50 %  backward reference";
+  EXPECT_EQ(drawn(0), whole) << "not known";
+  EXPECT_EQ(drawn(200), whole);
+  EXPECT_EQ(drawn(50), "[###############...............]  50 %  backward ");
+  EXPECT_EQ(drawn(39), "[###############...............]  50 %");
+  EXPECT_EQ(drawn(38), " 50 %  backward reference");
+  EXPECT_EQ(drawn(10), " 50 %  ba");
+  EXPECT_EQ(drawn(8), " 50 %  ");
+  EXPECT_EQ(drawn(7), "");
+}
+
 TEST_F(ProgressBarTest, OddFractions) {
-  ProgressBar bar(out_, true, now());
+  ProgressBar bar(out_, true, {}, now());
   for (const double fraction : {-1.0, 2.0, std::numeric_limits<double>::quiet_NaN()}) {
     time_ += milliseconds(500);
     bar.update(fraction, "x");

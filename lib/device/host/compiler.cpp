@@ -2,9 +2,11 @@
 #include "device/host/compiler.hpp"
 
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
+#include <system_error>
 
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -72,8 +74,12 @@ std::vector<std::string> find_command() {
 // The folder is private and goes at once: no need for the care of an atomic write.
 void write_file(const fs::path& path, std::string_view text) {
   std::ofstream file(path, std::ios::binary);
+  errno = 0;
   file << text;
-  if (!file.flush()) throw Error(ErrorKind::device, path.string() + ": cannot be written");
+  if (!file.flush()) {
+    throw Error(ErrorKind::device, path.string() + ": cannot be written" +
+                                       (errno == 0 ? "" : ": " + std::system_category().message(errno)));
+  }
 }
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
@@ -96,6 +102,22 @@ std::string first_error(const std::string& output, const fs::path& folder) {
     found.erase(at, prefix.size());
   }
   return found;
+}
+
+// The line in which the compiler or the linker says that the machine had too little of something, in the
+// words of the system; empty when it does not. Then the kernel is not to blame.
+std::string shortage(const std::string& output) {
+  constexpr std::array<std::string_view, 8> kWords = {
+      "Too many open files", "Resource temporarily unavailable", "Cannot allocate memory",
+      "out of memory",       "virtual memory exhausted",         "No space left on device",
+      "Disk quota exceeded", "Killed signal terminated program"};
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    for (const std::string_view words : kWords) {
+      if (line.find(words) != std::string::npos) return line;
+    }
+  }
+  return {};
 }
 
 // Constructs that no C++ compiler can translate get a line of their own.
@@ -149,6 +171,10 @@ fs::path Compiler::compile(const Kernel& kernel, const fs::path& folder) const {
   if (result.exit_code == 0) {
     throw Error(ErrorKind::device,
                 "host backend: " + command_.front() + " reports success but wrote no program");
+  }
+  if (const std::string line = shortage(result.output); !line.empty()) {
+    throw Error(ErrorKind::device, "host backend: " + command_.front() + " lacks resources: " + line,
+                result.output);
   }
   const std::string construct = unsupported_construct(kernel);
   throw Error(ErrorKind::compile,

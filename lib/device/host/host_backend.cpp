@@ -44,20 +44,46 @@ std::int64_t physical_memory_bytes() {
   return static_cast<std::int64_t>(::sysconf(_SC_PHYS_PAGES)) * ::sysconf(_SC_PAGESIZE);
 }
 
+// What the buffers of one backend hold together. The system would promise more than it has and end the
+// program when it is used.
+class MemoryTotal {
+ public:
+  explicit MemoryTotal(std::size_t limit) : limit_(limit) {}
+  // False when it would be more than there is.
+  bool take(std::size_t bytes) {
+    std::size_t held = held_;
+    do {
+      if (bytes > limit_ - held) return false;
+    } while (!held_.compare_exchange_weak(held, held + bytes));
+    return true;
+  }
+  void give_back(std::size_t bytes) { held_ -= bytes; }
+  [[nodiscard]] std::size_t held() const { return held_; }
+
+ private:
+  std::size_t limit_;
+  std::atomic<std::size_t> held_ = 0;
+};
+
+// Buffers may outlive their backend, hence the shared total.
 class HostMemory final : public DeviceMemory {
  public:
-  explicit HostMemory(std::size_t bytes) : bytes_(bytes) {
-    // The system would promise more than it has and end the program later.
-    if (bytes <= static_cast<std::size_t>(physical_memory_bytes())) {
+  HostMemory(std::size_t bytes, std::shared_ptr<MemoryTotal> total)
+      : bytes_(bytes), total_(std::move(total)) {
+    if (total_->take(bytes)) {
       address_ =
           static_cast<std::byte*>(::operator new(std::max<std::size_t>(bytes, 1), kAlignment, std::nothrow));
+      if (address_ != nullptr) return;
+      total_->give_back(bytes);
     }
-    if (address_ == nullptr) {
-      throw Error(ErrorKind::device,
-                  "host backend: not enough memory for " + std::to_string(bytes) + " bytes");
-    }
+    throw Error(ErrorKind::device, "host backend: not enough memory for " + std::to_string(bytes) +
+                                       " bytes beside the " + std::to_string(total_->held()) +
+                                       " of other buffers");
   }
-  ~HostMemory() override { ::operator delete(address_, kAlignment); }
+  ~HostMemory() override {
+    ::operator delete(address_, kAlignment);
+    total_->give_back(bytes_);
+  }
   HostMemory(const HostMemory&) = delete;
   HostMemory& operator=(const HostMemory&) = delete;
   HostMemory(HostMemory&&) = delete;
@@ -67,6 +93,7 @@ class HostMemory final : public DeviceMemory {
 
  private:
   std::size_t bytes_;
+  std::shared_ptr<MemoryTotal> total_;
   std::byte* address_ = nullptr;
 };
 
@@ -114,7 +141,7 @@ class HostBackend final : public Backend {
   [[nodiscard]] std::vector<std::shared_ptr<LoadedKernel>> load_all(std::span<const Kernel> kernels) override;
 
   [[nodiscard]] std::shared_ptr<DeviceMemory> allocate(std::size_t bytes) override {
-    return std::make_shared<HostMemory>(bytes);
+    return std::make_shared<HostMemory>(bytes, memory_);
   }
   void upload(DeviceMemory& memory, std::size_t offset, std::span<const std::byte> from) override {
     if (!from.empty()) std::memcpy(part_of(memory, offset, from.size()), from.data(), from.size());
@@ -150,6 +177,8 @@ class HostBackend final : public Backend {
   Compiler compiler_;
   DeviceDescription device_;
   BinaryCache cache_;
+  std::shared_ptr<MemoryTotal> memory_ =
+      std::make_shared<MemoryTotal>(static_cast<std::size_t>(physical_memory_bytes()));
 };
 
 // The folder of the compilation goes before this returns; a loaded object does not need its file.
@@ -177,6 +206,7 @@ std::vector<std::shared_ptr<LoadedKernel>> HostBackend::load_all(std::span<const
         loaded[i] = load(kernels[i]);
       } catch (...) {
         failures[i] = std::current_exception();
+        next = kernels.size();  // the others would be compiled for nothing
       }
     }
   };

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text of unknown content (file names above all) on its way to a terminal or into one line.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace lossgrad {
+
+// Control characters (C0, DEL and C1, so that no terminal sequence is left) and bytes that are no UTF-8
+// become escapes as C and $'...' of shells know them: \n, \r, \t, else \x and two hexadecimal digits for each
+// byte.
+std::string escaped_controls(std::string_view text);
+
+}  // namespace lossgrad
