@@ -218,6 +218,10 @@ void Syntax::reject_unknown(const CLI::App& command) const {
   }
   const std::vector<std::string> commands = command_names(command);
   if (!commands.empty()) throw Error(ErrorKind::usage, unknown_name_message("command", first, commands));
+  // An option that took another option for its value says more than the word that this left over.
+  for (const auto& [name, values] : given_.values) {
+    if (name.starts_with("-")) (void)given_.value(name);
+  }
   throw Error(ErrorKind::usage, "unexpected argument '" + first + "' (see " + where + " --help)");
 }
 
