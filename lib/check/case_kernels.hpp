@@ -6,7 +6,7 @@
 #include <memory>
 #include <tuple>
 
-#include "check/check.hpp"
+#include "check/check_request.hpp"
 
 namespace lossgrad {
 
@@ -34,12 +34,5 @@ class CaseKernels {
   int block_;  // of the main kernels
   std::map<Key, ReadyKernel> kernels_;
 };
-
-bool wants(const CheckRequest& request, Pass pass);
-bool skips(const CheckRequest& request, std::string_view check);
-// The loss's own kernel of a pass as the request wants it.
-Kernel own_kernel(const CheckRequest& request, Pass pass, Dtype dtype);
-// Whether the case's scenario consists of kinks on purpose.
-bool made_of_kinks(const CheckRequest& request);
 
 }  // namespace lossgrad

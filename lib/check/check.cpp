@@ -10,6 +10,7 @@
 #include "check/gradient_checks.hpp"
 #include "check/guards.hpp"
 #include "check/kernel_run.hpp"
+#include "check/repeatability.hpp"
 
 namespace lossgrad {
 namespace {
@@ -216,7 +217,7 @@ class CaseRun {
       result->seconds = watch.seconds();
     }
     const LaunchFindings second = launch_full(kernel, 1);
-    findings_[kernel.kernel.pass()].full.compared += written_elements(full_, kernel.kernel);
+    findings_[kernel.kernel.pass()].full.compared += full_.written_elements(kernel.kernel);
     if (full_.output_hash(kernel.kernel) != bits) explain_difference(kernel, bits, second.sentinels);
   }
 

@@ -10,21 +10,10 @@
 #include <vector>
 
 #include "device/backend.hpp"
-#include "kernel/argument.hpp"
+#include "kernel/item_layout.hpp"
 #include "math/dtype.hpp"
 
 namespace lossgrad {
-
-// Which elements of an argument a run of items covers: for each of `outer` slices, `inner` neighbours per
-// item. pred [4, N]: outer 4, inner 1. x1 [n_rows, n_dim]: outer 1, inner n_dim.
-struct ItemLayout {
-  std::int64_t outer = 1;
-  std::int64_t items = 0;
-  std::int64_t inner = 1;
-  [[nodiscard]] std::int64_t elements() const { return outer * items * inner; }
-  [[nodiscard]] std::int64_t per_item() const { return outer * inner; }
-};
-ItemLayout item_layout(const Argument& argument, const std::string& item_size, const Sizes& sizes);
 
 class GuardedBuffer {
  public:

@@ -9,14 +9,6 @@
 namespace lossgrad {
 namespace {
 
-constexpr int kScheduleSeeds = 8;  // two of every kind of order that the host backend knows
-
-Sizes with_items(const CheckRequest& request, std::int64_t items) {
-  Sizes sizes = request.sizes;
-  sizes[request.loss->item_size()] = items;
-  return sizes;
-}
-
 std::string where(const CheckRequest& request, std::int64_t items, std::int64_t misalignment) {
   std::string text = request.loss->item_size() + " = " + std::to_string(items);
   if (misalignment > 0) text += ", bases " + std::to_string(misalignment) + " element off alignment";
@@ -41,8 +33,7 @@ std::vector<std::int64_t> ragged_sizes(std::int64_t block, std::int64_t case_ite
 std::int64_t elements_per_item(const Kernel& kernel, const CheckRequest& request) {
   std::int64_t elements = 0;
   for (const Argument& argument : kernel.arguments()) {
-    if (argument.is_array())
-      elements += item_layout(argument, request.loss->item_size(), request.sizes).per_item();
+    if (argument.is_array()) elements += item_layout(request, argument).per_item();
   }
   return elements;
 }
@@ -69,24 +60,7 @@ void launch_and_compare(const CaseContext& context, KernelRun& run, const ReadyK
       at_place(place, unwritten.value_or(comparison.failure_reason(context.request.loss->item_name()))));
 }
 
-std::uint64_t bits_of(KernelRun& run, const ReadyKernel& kernel, Findings& findings,
-                      const LaunchOptions& options = {}) {
-  const LaunchFindings launched = run.launch(*kernel.loaded, kernel.kernel, 0, options);
-  findings.lines.insert(findings.lines.end(), launched.damage.begin(), launched.damage.end());
-  findings.compared += written_elements(run, kernel.kernel);
-  return run.output_hash(kernel.kernel);
-}
-
 }  // namespace
-
-std::int64_t written_elements(const KernelRun& run, const Kernel& kernel) {
-  std::int64_t elements = 0;
-  for (const Argument& argument : kernel.arguments()) {
-    if (argument.is_array() && is_written(argument, kernel.pass()))
-      elements += run.layout(argument.name).elements();
-  }
-  return elements;
-}
 
 Findings check_small_sizes(const CaseContext& context, const ReadyKernel& kernel) {
   const CheckRequest& request = context.request;
@@ -97,47 +71,13 @@ Findings check_small_sizes(const CaseContext& context, const ReadyKernel& kernel
     if (items > 0 && context.source.empty()) continue;
     for (const std::int64_t misalignment : {0, 1}) {
       if (misalignment > 0 && items < block - 1) continue;
-      KernelRun run(request, context.backend, with_items(request, items), misalignment,
+      KernelRun run(request, context.backend, sizes_with(request, items), misalignment,
                     request.seed + static_cast<std::uint64_t>(items));
       run.provide(kernel.kernel);
       launch_and_compare(context, run, kernel, 0, where(request, items, misalignment), findings);
       if (items != block + 1 || misalignment != 0) continue;
       launch_and_compare(context, run, kernel, 1, "second launch on other inputs", findings);
     }
-  }
-  return findings;
-}
-
-Findings check_same_bits(const CaseContext& context, Pass pass) {
-  const CheckRequest& request = context.request;
-  const auto blocks = request.loss->repeatability_blocks();
-  const ReadyKernel& main = context.kernels.main(pass);
-  std::int64_t largest = main.kernel.parts().launch.items_per_block;
-  for (const int block : blocks) {
-    if (const ReadyKernel* other = context.kernels.find(pass, request.dtype, block))
-      largest = std::max<std::int64_t>(largest, other->kernel.parts().launch.items_per_block);
-  }
-  const std::int64_t items =
-      std::min(request.sizes.at(request.loss->item_size()), 8 * largest + largest / 8 + 1);
-  Findings findings;
-  if (items == 0) return findings;
-  KernelRun run(request, context.backend, with_items(request, items), 0, request.seed);
-  run.provide(main.kernel);
-  run.write_inputs(context.source);
-  if (pass == Pass::backward) run.write_reference_saved(main.kernel);
-  const std::uint64_t bits = bits_of(run, main, findings);
-  for (const int block : blocks) {
-    const ReadyKernel* other = context.kernels.find(pass, request.dtype, block);
-    if (other == nullptr || block == context.kernels.main_block()) continue;
-    if (bits_of(run, *other, findings) != bits)
-      findings.lines.push_back("other bits with a block of " + std::to_string(block));
-  }
-  if (!context.backend.orders_threads()) return findings;
-  for (int seed = 0; seed < kScheduleSeeds; ++seed) {
-    if (bits_of(run, main, findings, {static_cast<std::uint64_t>(seed)}) == bits) continue;
-    findings.lines.push_back("the result depends on the order of threads (schedule " + std::to_string(seed) +
-                             ")");
-    break;
   }
   return findings;
 }

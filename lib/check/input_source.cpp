@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "check/input_source.hpp"
 
-#include "check/case_kernels.hpp"
-#include "check/guarded_buffer.hpp"
+#include "check/check_request.hpp"
 
 namespace lossgrad {
 
@@ -33,7 +32,7 @@ Items InputSource::read(std::int64_t first, std::int64_t count, int variant) con
 
 void InputSource::take_from_file(const Argument& argument, const std::vector<double>& values, int variant,
                                  Items& items) const {
-  const ItemLayout layout = item_layout(argument, request_.loss->item_size(), request_.sizes);
+  const ItemLayout layout = item_layout(request_, argument);
   auto& taken = items.values[argument.name];
   taken.resize(static_cast<std::size_t>(items.count * layout.per_item()));
   for (std::int64_t i = 0; i < items.count; ++i) {

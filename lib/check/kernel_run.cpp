@@ -289,6 +289,15 @@ Comparison KernelRun::compare(const Kernel& kernel, const std::function<void(dou
   return comparison;
 }
 
+std::int64_t KernelRun::written_elements(const Kernel& kernel) const {
+  std::int64_t elements = 0;
+  for (const Argument& argument : kernel.arguments()) {
+    if (argument.is_array() && is_written(argument, kernel.pass()))
+      elements += layout(argument.name).elements();
+  }
+  return elements;
+}
+
 std::uint64_t KernelRun::output_hash(const Kernel& kernel) const {
   std::uint64_t hash = 0;
   for (const Argument& argument : kernel.arguments()) {

@@ -62,6 +62,8 @@ class KernelRun {
   [[nodiscard]] Comparison compare(const Kernel& kernel,
                                    const std::function<void(double)>& progress = {}) const;
 
+  // Elements that one launch of the kernel writes.
+  [[nodiscard]] std::int64_t written_elements(const Kernel& kernel) const;
   // One hash over all that the kernel writes.
   [[nodiscard]] std::uint64_t output_hash(const Kernel& kernel) const;
   // The first element that still holds its sentinel, as "d_pred of box 3 is not written"; else nothing.

@@ -8,8 +8,7 @@
 #include <numeric>
 
 #include "base/error.hpp"
-#include "check/case_kernels.hpp"
-#include "check/guarded_buffer.hpp"
+#include "check/check_request.hpp"
 #include "math/random.hpp"
 #include "math/ridders.hpp"
 
@@ -94,8 +93,7 @@ std::int64_t values_per_item(const CheckRequest& request) {
   std::int64_t values = 0;
   const Kernel backward = own_kernel(request, Pass::backward, Dtype::f64);
   for (const Argument& argument : backward.arguments()) {
-    if (argument.role == ArgumentRole::gradient)
-      values += item_layout(argument, request.loss->item_size(), request.sizes).per_item();
+    if (argument.role == ArgumentRole::gradient) values += item_layout(request, argument).per_item();
   }
   return values;
 }
@@ -144,8 +142,7 @@ GradientComponent gradient_component(const CheckRequest& request, std::size_t co
   const Kernel backward = own_kernel(request, Pass::backward, Dtype::f64);
   for (const Argument& argument : backward.arguments()) {
     if (argument.role != ArgumentRole::gradient) continue;
-    const auto per_item =
-        static_cast<std::size_t>(item_layout(argument, request.loss->item_size(), request.sizes).per_item());
+    const auto per_item = static_cast<std::size_t>(item_layout(request, argument).per_item());
     if (component < per_item) return {argument.name, component};
     component -= per_item;
   }

@@ -28,11 +28,7 @@ void place(const CheckRequest& request, const std::vector<Argument>& arguments, 
   std::size_t used = 0;
   for (const Argument& argument : arguments) {
     if (!argument.is_array() || !sample.item.values.contains(argument.name)) continue;
-    const ItemLayout one = item_layout(argument, request.loss->item_size(), [&] {
-      Sizes sizes = request.sizes;
-      sizes[request.loss->item_size()] = 1;
-      return sizes;
-    }());
+    const ItemLayout one = item_layout(argument, request.loss->item_size(), sizes_with(request, 1));
     auto& to = items.values[argument.name];
     to.resize(static_cast<std::size_t>(items.count * one.per_item()));
     const auto& from = sample.item.values.at(argument.name);
@@ -213,9 +209,7 @@ void look_at(const CaseContext& context, const F64Kernels& kernels, std::span<co
   CheckRequest wide = request;
   wide.dtype = Dtype::f64;
   const DifferencePlan plan = plan_differences(request, backward.kernel.arguments(), samples);
-  Sizes sizes = request.sizes;
-  sizes[request.loss->item_size()] = plan.items.count;
-  KernelRun run(wide, context.backend, sizes, 0, request.seed);
+  KernelRun run(wide, context.backend, sizes_with(request, plan.items.count), 0, request.seed);
   run.provide(forward.kernel);
   run.provide(backward.kernel);
   run.write_values(plan.items);

@@ -24,7 +24,6 @@ struct ScenarioInfo {
   std::string name;
   std::string summary;         // the distribution, one line
   bool made_of_kinks = false;  // nearly every element is a kink, and the hull is the point
-  bool in_mixed = true;        // a member of the mixture `mixed`
 };
 
 inline constexpr std::int64_t kLargestSize = 2147483647;  // sizes reach a kernel as i32

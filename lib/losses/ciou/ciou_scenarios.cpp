@@ -186,7 +186,7 @@ struct Scenario {
 
 const std::vector<Scenario>& table() {
   static const std::vector<Scenario> scenarios = {
-      {{"mixed", "one of all the following per box (the default)", false, false}, nullptr},
+      {{"mixed", "one of all the following per box (the default)"}, nullptr},
       {{"typical",
         "COCO-like sizes (8 to 400) on a 640 canvas, predictions near their target, 1 in 10 unrelated"},
        typical},

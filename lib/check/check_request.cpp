@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/check_request.hpp"
+
+#include <algorithm>
+
+namespace lossgrad {
+
+bool wants(const CheckRequest& request, Pass pass) {
+  return std::find(request.passes.begin(), request.passes.end(), pass) != request.passes.end();
+}
+
+bool skips(const CheckRequest& request, std::string_view check) {
+  return request.skip.contains(std::string(check));
+}
+
+bool made_of_kinks(const CheckRequest& request) {
+  if (!request.inputs.empty()) return false;  // nothing is known of boxes from files
+  for (const ScenarioInfo& scenario : request.loss->scenarios()) {
+    if (scenario.name == request.scenario) return scenario.made_of_kinks;
+  }
+  return false;
+}
+
+Kernel own_kernel(const CheckRequest& request, Pass pass, Dtype dtype) {
+  return request.loss->kernel({pass, dtype, request.convention, request.block, request.sizes});
+}
+
+ItemLayout item_layout(const CheckRequest& request, const Argument& argument) {
+  return item_layout(argument, request.loss->item_size(), request.sizes);
+}
+
+Sizes sizes_with(const CheckRequest& request, std::int64_t items) {
+  Sizes sizes = request.sizes;
+  sizes[request.loss->item_size()] = items;
+  return sizes;
+}
+
+}  // namespace lossgrad

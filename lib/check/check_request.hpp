@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a request says about its case.
+#pragma once
+
+#include <string_view>
+
+#include "check/check.hpp"
+#include "kernel/item_layout.hpp"
+
+namespace lossgrad {
+
+bool wants(const CheckRequest& request, Pass pass);
+bool skips(const CheckRequest& request, std::string_view check);
+// The loss's own kernel of a pass as the request wants it.
+Kernel own_kernel(const CheckRequest& request, Pass pass, Dtype dtype);
+// Whether the case's scenario consists of kinks on purpose.
+bool made_of_kinks(const CheckRequest& request);
+// Where the case's items lie in an argument.
+ItemLayout item_layout(const CheckRequest& request, const Argument& argument);
+// The request's sizes with another number of items.
+Sizes sizes_with(const CheckRequest& request, std::int64_t items);
+
+}  // namespace lossgrad
