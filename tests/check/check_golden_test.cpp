@@ -80,6 +80,35 @@ TEST(CheckGolden, KernelsGiveTheReportedValues) {
   EXPECT_GT(compared, 150);
 }
 
+// One box more than a block: the last one alone in its own.
+TEST(CheckGolden, TheCaseOf257Boxes) {
+  const json entry = golden::find_case(golden::load(), golden::kCaseOf257Boxes);
+  const Items inputs = golden::items_of_257_boxes();
+  CheckRequest request = check_support::ciou_request(golden::dtype_of(entry), "yolo", inputs.count);
+  request.inputs = inputs.values;
+  const Items outputs = kernel_outputs(request, inputs);
+  Reference forward, backward;
+  request.loss->evaluate({Pass::forward, request.dtype, "yolo"}, inputs, forward);
+  request.loss->evaluate({Pass::backward, request.dtype, "yolo"}, inputs, backward);
+  const json& expected = entry.at("expected");
+  double sum = 0;
+  for (const double loss : outputs.at("loss")) sum += loss;
+  const double right_sum = expected.at("loss_sum");
+  EXPECT_NEAR(sum, right_sum, 1e-5 * right_sum);
+  int compared = 0;
+  for (const auto& [column, values] : expected.at("columns").items()) {
+    const auto i = static_cast<std::size_t>(std::stoul(column));
+    if (expect_right(outputs.at("loss")[i], values.at("loss"), forward.at("loss"), i, column)) ++compared;
+    for (std::size_t c = 0; c < 4; ++c) {
+      const std::size_t e = c * 257 + i;
+      if (expect_right(outputs.at("d_pred")[e], values.at("d_pred").at(c), backward.at("d_pred"), e, column))
+        ++compared;
+    }
+  }
+  EXPECT_EQ(compared, 9 * 5);
+  check_support::expect_none_failed(check_case(request, host()));
+}
+
 TEST(CheckGolden, EachTypeOccurs) {
   std::map<Dtype, int> cases;
   for (const json& entry : golden::listed_cases()) ++cases[golden::dtype_of(entry)];

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// The bound of a sum of products: what float sums in any order do, and when the statistical one may be used.
+#include "math/running_sum.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "math/random.hpp"
+
+namespace lossgrad {
+namespace {
+
+constexpr double kU = 0x1p-24;
+
+Vector<double> vector_of(std::initializer_list<double> values) {
+  Vector<double> vector(static_cast<Eigen::Index>(values.size()));
+  Eigen::Index i = 0;
+  for (const double value : values) vector[i++] = value;
+  return vector;
+}
+
+Vector<double> normals(ItemRandom& random, Eigen::Index n) {
+  Vector<double> values(n);
+  for (double& x : values) x = static_cast<float>(random.normal());
+  return values;
+}
+
+TEST(ProductSum, ValueMagnitudeAndCounts) {
+  const ProductSum sum = product_sum(vector_of({1, -2, 0, 3, 4}), vector_of({5, 7, 2, 0, 0.5}));
+  EXPECT_EQ(sum.value, 5 - 14 + 2);
+  EXPECT_EQ(sum.magnitude, 5 + 14 + 2);
+  EXPECT_EQ(sum.terms, 5);
+  EXPECT_EQ(sum.nonzero, 3);
+  EXPECT_TRUE(sum.independent);
+}
+
+TEST(ProductSum, OfNothing) {
+  const ProductSum sum = product_sum(Vector<double>(0), Vector<double>(0));
+  EXPECT_EQ(sum.value, 0);
+  EXPECT_EQ(sum.magnitude, 0);
+  EXPECT_EQ(sum.nonzero, 0);
+  running_error_state = {};
+  const auto running = running_sum<Dtype::f32>(sum, SumOrder::any);
+  EXPECT_EQ(running.value, 0);
+  EXPECT_EQ(running.error, 0);
+  EXPECT_FALSE(running_error_state.overflow);
+}
+
+// The same term again and again has the same rounding again and again.
+TEST(ProductSum, RepeatedTermsAreNotIndependent) {
+  ItemRandom random(1, 0, 0);
+  const Vector<double> various = normals(random, 1000);
+  EXPECT_TRUE(product_sum(various, various).independent);
+  EXPECT_FALSE(
+      product_sum(Vector<double>::Constant(1000, 0.1), Vector<double>::Constant(1000, 0.3)).independent);
+  Vector<double> signs = Vector<double>::Constant(1000, 0.1);
+  for (Eigen::Index i = 0; i < 1000; i += 2) signs[i] = -0.1;
+  EXPECT_FALSE(product_sum(signs, Vector<double>::Constant(1000, 0.3)).independent) << "signs do not matter";
+  // Zeros between them do not hide it.
+  Vector<double> sparse = Vector<double>::Zero(1000);
+  for (Eigen::Index i = 0; i < 1000; i += 7) sparse[i] = 0.1;
+  EXPECT_FALSE(product_sum(sparse, sparse).independent);
+}
+
+TEST(ProductSum, AQuarterOfRepetitionsIsFew) {
+  for (const int repeated : {0, 100, 250, 251, 500}) {
+    Vector<double> values(1000);
+    for (Eigen::Index i = 0; i < 1000; ++i) values[i] = 1 + static_cast<double>(i) * 0x1p-12;
+    // Terms 1 .. repeated are like the one before.
+    for (Eigen::Index i = 1; i <= repeated; ++i) values[i] = values[0];
+    EXPECT_EQ(product_sum(values, Vector<double>::Ones(1000)).independent, repeated <= 250) << repeated;
+  }
+}
+
+TEST(SumErrorUnits, WorstCaseOfFewTermsStatisticalOfMany) {
+  ProductSum sum;
+  const auto units = [&](std::int64_t terms, bool independent, SumOrder order) {
+    sum.terms = terms, sum.independent = independent;
+    return sum_error_units(sum, order);
+  };
+  EXPECT_EQ(units(1, true, SumOrder::any), 4);
+  EXPECT_EQ(units(33, true, SumOrder::any), 36) << "6 * sqrt(36) is the worst case";
+  EXPECT_EQ(units(97, true, SumOrder::any), 60);
+  EXPECT_EQ(units(9997, true, SumOrder::any), 600);
+  EXPECT_EQ(units(9997, false, SumOrder::any), 10000);
+  EXPECT_EQ(units(9997, false, SumOrder::blocked), 128);
+  EXPECT_EQ(units(9997, true, SumOrder::blocked), 6 * std::sqrt(128.0));
+  for (const std::int64_t terms : {1, 5, 40, 125}) {
+    for (const bool independent : {true, false}) {
+      EXPECT_EQ(units(terms, independent, SumOrder::any), units(terms, independent, SumOrder::blocked));
+    }
+  }
+  double before = 0;
+  for (std::int64_t terms = 1; terms < 100000; terms += 1 + terms / 3) {
+    const double now = units(terms, true, SumOrder::any);
+    EXPECT_GT(now, before);
+    EXPECT_LE(units(terms, true, SumOrder::blocked), now);
+    EXPECT_LE(now, units(terms, false, SumOrder::any));
+    before = now;
+  }
+}
+
+TEST(RunningSum, TheErrorIsUnitsTimesMagnitude) {
+  const ProductSum sum = product_sum(vector_of({3, -2, 1}), vector_of({1, 1, 1}));
+  const auto single = running_sum<Dtype::f32>(sum, SumOrder::any);
+  EXPECT_EQ(single.value, 2);
+  EXPECT_DOUBLE_EQ(single.error, 6 * kU * 6);
+  EXPECT_DOUBLE_EQ(running_sum<Dtype::f64>(sum, SumOrder::any).error, 6 * 0x1p-53 * 6);
+}
+
+// Products that underflow leave steps of the smallest number, whatever their magnitude.
+TEST(RunningSum, SubnormalTermsErrByAStepEach) {
+  Vector<double> tiny = Vector<double>::Constant(50, 1e-23);
+  const ProductSum sum = product_sum(tiny, tiny);
+  const auto running = running_sum<Dtype::f32>(sum, SumOrder::any);
+  EXPECT_GE(running.error, 50 * 0x1p-149);
+  EXPECT_LT(running.error, 51 * 0x1p-149);
+  float got = 0;
+  for (const double x : tiny) got += static_cast<float>(x) * static_cast<float>(x);
+  EXPECT_EQ(got, 0.0f);
+  EXPECT_LE(std::abs(static_cast<double>(got) - running.value), running.error);
+  // Exact zeros do not count.
+  for (Eigen::Index i = 0; i < 49; ++i) tiny[i] = 0;
+  EXPECT_LT(running_sum<Dtype::f32>(product_sum(tiny, tiny), SumOrder::any).error, 1.01 * 0x1p-149);
+}
+
+TEST(RunningSum, OverflowOfThePartialSumsIsNoticed) {
+  const auto overflows = [](const Vector<double>& a, const Vector<double>& b) {
+    running_error_state = {};
+    (void)running_sum<Dtype::f32>(product_sum(a, b), SumOrder::any);
+    return running_error_state.overflow;
+  };
+  EXPECT_FALSE(overflows(vector_of({1e19, 1e18}), vector_of({1e19, 1e18})));
+  EXPECT_TRUE(overflows(vector_of({1e19, 1.6e19}), vector_of({1e19, 1.6e19})));
+  // The value fits; a partial sum may not.
+  EXPECT_TRUE(overflows(vector_of({1.5e19, 1.5e19}), vector_of({1.5e19, -1.5e19})));
+  running_error_state = {};
+  (void)running_sum<Dtype::f64>(product_sum(vector_of({1e30}), vector_of({1e30})), SumOrder::any);
+  EXPECT_FALSE(running_error_state.overflow) << "fits in f64";
+}
+
+TEST(RunningSum, NotFiniteInputsAreNoOverflow) {
+  for (const double odd :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    running_error_state = {};
+    const auto running =
+        running_sum<Dtype::f32>(product_sum(vector_of({odd, 1}), vector_of({1, 1})), SumOrder::any);
+    EXPECT_FALSE(std::isfinite(running.value));
+    EXPECT_FALSE(running_error_state.overflow);
+  }
+}
+
+// Sums in float, one after another, with and without fused multiply-add: n roundings in a row.
+TEST(RunningSum, HoldsForSumsInFloat) {
+  double largest = 0;
+  for (const Eigen::Index n : {1, 2, 17, 100, 1000, 20000}) {
+    for (int trial = 0; trial < 60; ++trial) {
+      ItemRandom random(3, static_cast<std::uint32_t>(n), trial);
+      const Vector<double> a = normals(random, n), b = trial % 2 == 0 ? a : normals(random, n);
+      const auto bound = running_sum<Dtype::f32>(product_sum(a, b), SumOrder::any);
+      float plain = 0, fused = 0;
+      for (Eigen::Index i = 0; i < n; ++i) {
+        const auto x = static_cast<float>(a[i]), y = static_cast<float>(b[i]);
+        const volatile float product = x * y;
+        plain += product;
+        fused = std::fma(x, y, fused);
+      }
+      for (const float got : {plain, fused}) {
+        const double usage = std::abs(static_cast<double>(got) - bound.value) / bound.error;
+        ASSERT_LE(usage, 1) << n << ' ' << trial;
+        largest = std::max(largest, usage);
+      }
+    }
+  }
+  EXPECT_GT(largest, 0.1) << "a bound that is never approached proves little";
+}
+
+// A thousand times the same term in float: every addition rounds the same way, far more than the statistical
+// bound allows.
+TEST(RunningSum, HoldsForRepeatedTermsInFloat) {
+  const Eigen::Index n = 100000;
+  const double x = static_cast<float>(0.1), y = 1;
+  const ProductSum sum = product_sum(Vector<double>::Constant(n, x), Vector<double>::Constant(n, y));
+  const auto bound = running_sum<Dtype::f32>(sum, SumOrder::any);
+  float got = 0;
+  for (Eigen::Index i = 0; i < n; ++i) got += static_cast<float>(x);
+  const double error = std::abs(static_cast<double>(got) - bound.value);
+  EXPECT_LE(error, bound.error);
+  EXPECT_GT(error, 6 * std::sqrt(static_cast<double>(n)) * kU * sum.magnitude)
+      << "independence would not hold";
+}
+
+}  // namespace
+}  // namespace lossgrad
