@@ -54,6 +54,7 @@ template <Dtype kType>
 void note_range_of_product(const CosineSums<RunningError<kType>>& sums, CosineConvention convention) {
   if (convention == CosineConvention::similarity || convention == CosineConvention::normalize) return;
   const double product = sums.x11.value * sums.x22.value;
+  if (!std::isfinite(sums.x11.value) || !std::isfinite(sums.x22.value)) return;
   const bool too_large = product > ComputeFormat<kType>::kMax;
   const bool too_small = convention == CosineConvention::exact && sums.x11.value > 0 && sums.x22.value > 0 &&
                          product < ComputeFormat<kType>::kMinNormal;
@@ -79,7 +80,7 @@ bool undecided(RunningError<kType> norm, double least) {
   return std::abs(norm.value - least) <= norm.error + ComputeFormat<kType>::kUnitRoundoff * least;
 }
 
-// Every way in which a kernel may resolve the maxima.
+// Every way in which a kernel may resolve the maxima that its gradient sees.
 template <Dtype kType>
 std::vector<CosineBranches> ways(const CosineSums<RunningError<kType>>& sums, CosineConvention convention) {
   std::vector<CosineBranches> all = {cosine_branches(sums, convention)};
@@ -93,11 +94,9 @@ std::vector<CosineBranches> ways(const CosineSums<RunningError<kType>>& sums, Co
   };
   if (convention == CosineConvention::product) {
     if (undecided(norm1 * norm2, kCosineProductEps)) also_other(&CosineBranches::short1);
-  } else if (convention == CosineConvention::similarity || convention == CosineConvention::normalize) {
-    const double least =
-        convention == CosineConvention::similarity ? kCosineSimilarityEps : kCosineNormalizeEps;
-    if (undecided(norm1, least)) also_other(&CosineBranches::short1);
-    if (undecided(norm2, least)) also_other(&CosineBranches::short2);
+  } else if (convention == CosineConvention::normalize) {
+    if (undecided(norm1, kCosineNormalizeEps)) also_other(&CosineBranches::short1);
+    if (undecided(norm2, kCosineNormalizeEps)) also_other(&CosineBranches::short2);
   }
   return all;
 }
@@ -106,6 +105,14 @@ void widen(RightValue& value, const RightValue& other) {
   value.low = std::min(value.low, other.low);
   value.high = std::max(value.high, other.high);
   value.error = std::max(value.error, other.error);
+}
+
+// Ways that differ by less than half their bound are one: what remains is rounding of the reference itself.
+void settle(RightValue& value) {
+  const double width = value.high - value.low;
+  if (!(width > 0) || width > 0.5 * value.error) return;
+  value.error += width;
+  value.high = value.low;
 }
 
 // The value is continuous, so that undecided maxima do not matter to it.
@@ -183,6 +190,7 @@ RowGradients row_gradients(const CosineSums<RunningError<kType>>& sums, const Ro
     add_way(row, upstream, active, undecided, outcome, first, gradients);
     first = false;
   }
+  for (auto& values : gradients.values) std::for_each(values.begin(), values.end(), settle);
   return gradients;
 }
 

@@ -46,13 +46,12 @@ struct CosineFactors {
   T r1, r2, k1, k2;
 };
 
-// How a kernel may resolve the comparisons of a row: which maxima are the constant, whether cos > margin.
+// Which maxima are the constant. product: short1 is the product's.
 struct CosineBranches {
-  bool short1 = false, short2 = false;  // product: short1 is the product's
-  bool active = true;
+  bool short1 = false, short2 = false;
 };
 
-// The norms, and whether each maximum is the constant, as the values say.
+// As the values say.
 template <class T>
 CosineBranches cosine_branches(const CosineSums<T>& sums, CosineConvention convention) {
   const double norm1 = std::sqrt(value_of(sums.x11)), norm2 = std::sqrt(value_of(sums.x22));
@@ -67,9 +66,10 @@ CosineBranches cosine_branches(const CosineSums<T>& sums, CosineConvention conve
   return branches;
 }
 
+// 1 / max(norm, least): continuous, so that the values may decide.
 template <class T>
-T cosine_inverse_of_greater(const T& norm, bool is_short, double least) {
-  return is_short ? T(1.0) / rounded_constant<T>(least) : T(T(1.0) / norm);
+T cosine_inverse_of_greater(const T& norm, double least) {
+  return value_of(norm) < least ? T(1.0) / rounded_constant<T>(least) : T(T(1.0) / norm);
 }
 
 template <class T>
@@ -86,8 +86,8 @@ CosineFactors<T> cosine_factors(const CosineSums<T>& sums, CosineConvention conv
     }
     case CosineConvention::similarity: {
       const T norm1 = root_of(sums.x11), norm2 = root_of(sums.x22);
-      return {cosine_inverse_of_greater(norm1, branches.short1, kCosineSimilarityEps),
-              cosine_inverse_of_greater(norm2, branches.short2, kCosineSimilarityEps),
+      return {cosine_inverse_of_greater(norm1, kCosineSimilarityEps),
+              cosine_inverse_of_greater(norm2, kCosineSimilarityEps),
               value_of(norm1) == 0 ? zero : T(one / norm1), value_of(norm2) == 0 ? zero : T(one / norm2)};
     }
     case CosineConvention::product: {
@@ -96,8 +96,8 @@ CosineFactors<T> cosine_factors(const CosineSums<T>& sums, CosineConvention conv
       return {r, r, zero, zero};
     }
     case CosineConvention::normalize: {
-      const T r1 = cosine_inverse_of_greater(T(root_of(sums.x11)), branches.short1, kCosineNormalizeEps);
-      const T r2 = cosine_inverse_of_greater(T(root_of(sums.x22)), branches.short2, kCosineNormalizeEps);
+      const T r1 = cosine_inverse_of_greater(T(root_of(sums.x11)), kCosineNormalizeEps);
+      const T r2 = cosine_inverse_of_greater(T(root_of(sums.x22)), kCosineNormalizeEps);
       return {r1, r2, branches.short1 ? zero : r1, branches.short2 ? zero : r2};
     }
   }

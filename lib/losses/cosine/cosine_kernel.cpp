@@ -14,7 +14,7 @@
 namespace lossgrad {
 namespace {
 
-constexpr int kMostThreads = 1024;
+constexpr int kMostThreads = 512;  // so that each may use 128 registers
 constexpr int kLeastThreadsOfBlock = 128;
 constexpr int kWarp = 32;
 

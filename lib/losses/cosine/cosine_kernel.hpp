@@ -25,7 +25,7 @@ const CosineRule& find_cosine_rule(std::string_view name);
 int cosine_block_size(std::int64_t n_dim);
 
 // How threads share the rows. A row of up to 32 elements has a thread for each, longer ones about one for 16
-// (8 in f64), at most 1024; rows that need less than 128 threads share a block.
+// (8 in f64), at most 512; rows that need less than 128 threads share a block.
 struct CosineLaunch {
   int threads_per_row = 1;
   int rows_per_block = 1;
@@ -33,7 +33,8 @@ struct CosineLaunch {
 };
 CosineLaunch cosine_launch(Dtype dtype, int block_size);
 
-// block_size: elements of a row that one sweep covers, a power of two from 1 to 65536, else ErrorKind::usage.
+// block_size: elements of a row that one sweep covers (at most 8192, 4096 in f64), a power of two from 1 to
+// 65536, else ErrorKind::usage.
 class CosineEmbeddingLossForward : public Kernel {
  public:
   CosineEmbeddingLossForward(Dtype dtype, int block_size, const CosineRule& rule = cosine_rules()[0]);

@@ -15,6 +15,7 @@ namespace {
 using Values = std::vector<double>;
 struct Pair {
   Values x1, x2;
+  double y = 0;  // 0: either label
 };
 struct Shape {
   Dtype dtype;
@@ -56,7 +57,8 @@ Values rounded(Values values, Dtype dtype) {
 // At right angles to x, as long as x; zero where the row has one component.
 Values at_right_angles(ItemRandom& random, const Values& x) {
   Values other = normals(random, x.size());
-  other = sum(std::move(other), times(x, -dot(x, other) / dot(x, x)));
+  // Twice: the first subtraction leaves its own rounding along x behind.
+  for (int pass = 0; pass < 2; ++pass) other = sum(std::move(other), times(x, -dot(x, other) / dot(x, x)));
   const double length = norm(other);
   return length > 0 && x.size() > 1 ? times(std::move(other), norm(x) / length) : Values(x.size(), 0.0);
 }
@@ -65,7 +67,7 @@ Pair gaussian(ItemRandom& random, const Shape& shape) {
   Values x1 = normals(random, shape.n_dim), x2 = normals(random, shape.n_dim);
   // Half of the pairs alike, as pairs with label 1 are.
   if (random.chance(0.5)) x2 = sum(times(std::move(x2), random.uniform(0.1, 1)), x1);
-  return {std::move(x1), std::move(x2)};
+  return {std::move(x1), std::move(x2), 0};
 }
 
 Pair unit(ItemRandom& random, const Shape& shape) {
@@ -80,7 +82,7 @@ Pair parallel(ItemRandom& random, const Shape& shape) {
   const double factor = random.chance(0.5) ? std::ldexp(1.0, static_cast<int>(random.integer(-3, 3)))
                                            : random.log_uniform(0.1, 10);
   Values x2 = times(x1, factor);
-  return {std::move(x1), std::move(x2)};
+  return {std::move(x1), std::move(x2), 0};
 }
 
 Pair near_parallel(ItemRandom& random, const Shape& shape) {
@@ -98,26 +100,26 @@ Pair antiparallel(ItemRandom& random, const Shape& shape) {
 
 Pair orthogonal(ItemRandom& random, const Shape& shape) {
   Values x1 = normals(random, shape.n_dim);
-  if (shape.n_dim == 1) return {std::move(x1), normals(random, 1)};
+  if (shape.n_dim == 1) return {std::move(x1), normals(random, 1), 0};
   if (random.chance(0.5)) {
     Values x2 = at_right_angles(random, x1);
-    return {std::move(x1), std::move(x2)};
+    return {std::move(x1), std::move(x2), 0};
   }
   // Exactly: no component is in both rows.
   Values x2 = normals(random, shape.n_dim);
   for (std::size_t i = 0; i < shape.n_dim; ++i) (i % 2 == 0 ? x1 : x2)[i] = 0;
-  return {std::move(x1), std::move(x2)};
+  return {std::move(x1), std::move(x2), 0};
 }
 
-// cos within a few ulp of the margin: x2 = margin * x1 + sqrt(1 - margin^2) * w, w at right angles to x1 and
-// as long.
+// cos within a few ulp of the margin, where labels of -1 have their hinge: x2 = margin * x1 + sqrt(1 -
+// margin^2) * w, w at right angles to x1 and as long.
 Pair near_margin(ItemRandom& random, const Shape& shape) {
   Values x1 = rounded(normals(random, shape.n_dim), shape.dtype);
-  const double nudge = 4 * ulp(compute_type(shape.dtype), 1) * static_cast<double>(random.integer(-2, 2));
+  const double nudge = ulp(compute_type(shape.dtype), 1) * static_cast<double>(random.integer(-4, 4));
   const double cosine = std::clamp(shape.margin + nudge, -1.0, 1.0);
   Values x2 = times(at_right_angles(random, x1), std::sqrt(1 - cosine * cosine));
   x2 = sum(std::move(x2), times(x1, cosine));
-  return {std::move(x1), std::move(x2)};
+  return {std::move(x1), std::move(x2), -1};
 }
 
 // One row or both are zero in half of the pairs.
@@ -133,7 +135,7 @@ Pair zero_row(ItemRandom& random, const Shape& shape) {
 Pair of_length(ItemRandom& random, const Shape& shape, double least, double most) {
   const Pair pair = unit(random, shape);
   const double length = random.log_uniform(least, most);
-  return {times(pair.x1, length), times(pair.x2, length)};
+  return {times(pair.x1, length), times(pair.x2, length), 0};
 }
 
 // Down to lengths whose squares underflow in the compute type; f16 has no such values.
@@ -192,7 +194,7 @@ const std::vector<Scenario>& table() {
       {{"near_parallel", "x2 within 4 ulp of a multiple of x1 in every component"}, near_parallel},
       {{"antiparallel", "x2 a negative multiple of x1, exact or within 4 ulp"}, antiparallel},
       {{"orthogonal", "cos 0, exactly in half of the rows"}, orthogonal},
-      {{"near_margin", "cos within a few ulp of the margin", true}, near_margin},
+      {{"near_margin", "cos within a few ulp of the margin, all labels -1", true}, near_margin},
       {{"zero_row", "x1, x2 or both zero in half of the rows"}, zero_row},
       {{"tiny_norm", "lengths from 1e-24 to 1e-2 (f64 from 1e-170, f16 from 1e-6): squares underflow"},
        tiny_norm},
@@ -232,7 +234,7 @@ CosineRow CosineSampler::operator()(std::uint64_t seed, std::int64_t row) const 
   Pair pair = table()[drawn].draw(random, {dtype_, n_dim_, margin_});
   round_all(pair.x1, dtype_);
   round_all(pair.x2, dtype_);
-  const double y = random.sign();
+  const double y = pair.y == 0 ? random.sign() : pair.y;
   return {std::move(pair.x1), std::move(pair.x2), y, round_to(dtype_, random_upstream(random))};
 }
 
