@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mutants/kernel_text.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -10,8 +11,11 @@
 namespace lossgrad::mutants {
 namespace {
 
+constexpr std::uint32_t kMostThreads = 1024;
+
 std::string read_right(const std::string& file) {
-  const std::string path = std::string(LOSSGRAD_SOURCE_DIR) + "/tests/mutants/right/" + file;
+  const std::string path =
+      std::string(LOSSGRAD_SOURCE_DIR) + "/tests/mutants/" + tested_loss().name + "/right/" + file;
   std::ifstream stream(path);
   if (!stream) throw Error(ErrorKind::internal, path + ": cannot be read");
   std::ostringstream text;
@@ -38,13 +42,44 @@ std::string edited(std::string text, const std::vector<Edit>& edits) {
   return text;
 }
 
-Kernel builtin_kernel(const KernelOptions& options) { return find_loss("ciou").kernel(options); }
+Kernel builtin_kernel(const KernelOptions& options) { return find_loss(tested_loss().name).kernel(options); }
 
 Kernel kernel_from_text(const KernelText& text, const KernelOptions& options) {
   const Kernel builtin = builtin_kernel(options);
   std::string source = text.files.empty() ? builtin.kernel_source() : storage_source(options.dtype);
   for (const std::string& file : text.files) source += read_right(file);
-  return builtin.with_kernel_source(edited(std::move(source), text.edits));
+  Kernel::Parts parts = builtin.parts();
+  parts.kernel_source = edited(std::move(source), text.edits);
+  if (!text.launch) return Kernel(std::move(parts));
+  const OtherLaunch launch = text.launch(options.sizes);
+  // One text for all sizes, so that it is compiled once.
+  parts.entry_point_source = edited(
+      std::move(parts.entry_point_source),
+      {{"__launch_bounds__(" + std::to_string(parts.launch.threads_per_block) + ", 1)",
+        "__launch_bounds__(" + std::to_string(std::max(kMostThreads, launch.threads_per_block)) + ", 1)"}});
+  parts.launch.items_per_block = launch.items_per_block;
+  parts.launch.threads_per_block = launch.threads_per_block;
+  return Kernel(std::move(parts));
+}
+
+CheckRequest request_for_case(Dtype dtype, const std::string& convention, const Sizes& sizes,
+                              const Parameters& parameters) {
+  CheckRequest request;
+  request.loss = &find_loss(tested_loss().name);
+  request.convention = convention.empty() ? request.loss->conventions().front().name : convention;
+  request.dtype = dtype;
+  request.sizes = sizes;
+  request.sizes.insert(tested_loss().sizes.begin(), tested_loss().sizes.end());
+  request.parameters = parameters;
+  request.parameters.merge(default_parameters(*request.loss));
+  for (auto& [name, value] : request.parameters) value = round_to(Dtype::f32, value);
+  return request;
+}
+
+int main_block(const CheckRequest& request) {
+  const Kernel kernel =
+      request.loss->kernel({Pass::forward, request.dtype, request.convention, request.block, request.sizes});
+  return static_cast<int>(kernel.constant(request.loss->block().name));
 }
 
 std::string explanation(const std::vector<CheckResult>& results) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CIoU kernels made from text: the built-in source or files of right/, with edits; and checks run on them.
+// Kernels made from text: the built-in source or files of the loss's folder, with edits; and checks run on
+// them. A program tests the kernels of one loss: those of the folder beside this file that it links.
 #pragma once
 
 #include <functional>
@@ -12,6 +13,14 @@
 
 namespace lossgrad::mutants {
 
+struct TestedLoss {
+  std::string name;  // as in losses.def, and of the folder
+  Sizes sizes;       // of a case that does not say otherwise
+  // Scenarios with gradients near zero, of which differences give no digit.
+  std::vector<std::string> flat_scenarios = {};
+};
+const TestedLoss& tested_loss();
+
 // `find` has to occur exactly `times` times: an edit of the kernel that the table does not follow fails its
 // test.
 struct Edit {
@@ -23,16 +32,28 @@ struct Edit {
 // Throws Error(internal) that names the text which was not found as often as stated.
 std::string edited(std::string text, const std::vector<Edit>& edits);
 
-// The body of a kernel: empty `files` means the built-in one, else files of tests/mutants/right/, one after
-// another.
+// How a kernel is launched that shares its work in another way than the built-in one.
+struct OtherLaunch {
+  std::uint32_t items_per_block = 1;
+  std::uint32_t threads_per_block = 1;
+};
+
+// The body of a kernel: empty `files` means the built-in one, else files of <loss>/right/, one after another.
 struct KernelText {
   std::vector<std::string> files;
   std::vector<Edit> edits;
+  std::function<OtherLaunch(const Sizes&)> launch = {};  // empty: as the built-in one
 };
 Kernel kernel_from_text(const KernelText& text, const KernelOptions& options);
 
 // The built-in kernel of these options, for the pass that a test does not change.
 Kernel builtin_kernel(const KernelOptions& options);
+
+// A request for a case of the tested loss: sizes and parameters complete, an empty convention is the default.
+CheckRequest request_for_case(Dtype dtype, const std::string& convention, const Sizes& sizes,
+                              const Parameters& parameters);
+// The block of the request's main kernels.
+int main_block(const CheckRequest& request);
 
 // One line for each check that did not pass: "reference: 12 of 4000 elements are wrong ...".
 std::string explanation(const std::vector<CheckResult>& results);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wrong CIoU kernels, each with what the check has to say about it.
+// Wrong kernels of the tested loss, each with what the check has to say about it.
 #pragma once
 
 #include <string>
@@ -15,27 +15,26 @@ struct WrongKernel {
   KernelText text = {};
   std::string check = "reference";            // the named check that fails
   std::string reason = "elements are wrong";  // is part of its reason
-  // The outputs among which the worst elements of a failed reference check are ("d_pred[2]"); empty: any.
+  // The outputs among which the worst elements of a failed reference check are: "d_pred[2]", or "dx1" for all
+  // components; empty: any.
   std::vector<std::string> outputs = {};
   std::vector<Dtype> dtypes = {Dtype::f32};  // where the fault is larger than the storage's rounding
-  std::string convention = "yolo";
+  std::string convention = {};               // checked; empty: the loss's default
+  std::string kernel_convention = {};        // of the wrong kernel; empty: the same
   std::string scenario = "mixed";
-  std::int64_t boxes = 3000;
+  Sizes sizes = {};            // what is missing is as the tested loss says
+  Parameters parameters = {};  // what is missing has the loss's default
+  int block = kOwnBlock;
   bool every_block_size = false;  // offered for the repeatability check
   bool f64_build = false;         // offered for the self_consistency check
-  bool nan_inputs = false;        // NaN in every 16th predicted box, and in the dy of others
+  bool nan_inputs = false;        // NaN in an input of every 16th item, and in the dy of others
   // The pass whose checks run, where it is not the wrong kernel's: backward after a wrong forward.
   std::optional<Pass> checked = {};
   // Checks that pass: what tells apart a fault that one check alone sees.
   std::vector<std::string> blind = {};
 };
 
-std::vector<WrongKernel> wrong_backward_kernels();  // wrong gradients
-std::vector<WrongKernel>
-wrong_forward_kernels();  // wrong values, and pairs of kernels that do not fit together
-std::vector<WrongKernel> wrong_memory_kernels();  // wrong elements, order, leftovers, in either pass
-
-std::vector<WrongKernel> wrong_kernels();  // all of them
+std::vector<WrongKernel> wrong_kernels();  // of the tested loss
 
 inline const std::vector<Dtype> kEveryDtype = {Dtype::f32, Dtype::f64, Dtype::f16, Dtype::bf16};
 inline const std::vector<Dtype> kWideDtypes = {Dtype::f32, Dtype::f64};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wrong gradients. Several are bugs that shipped: the enclosing term's sign and the missing half in darknet's
 // kernels, the angle rebuilt as a square root, alpha detached or not.
-#include "mutants/wrong_kernels.hpp"
+#include "mutants/ciou/ciou_wrong_kernels.hpp"
 
 namespace lossgrad::mutants {
 namespace {
@@ -178,11 +178,13 @@ std::vector<WrongKernel> branches_and_roles() {
        .reason = "a NaN input was swallowed",
        .outputs = {"d_pred[0]"},
        .dtypes = kEveryDtype,
+       .scenario = "typical",
        .nan_inputs = true},
       {.name = "upstream_clipped",
        .text = {{}, {{"= load_value(dy + i)", "= fmax(C(-1000), fmin(C(1000), C(load_value(dy + i))))"}}},
        .reason = "a NaN input was swallowed",
        .dtypes = kEveryDtype,
+       .scenario = "typical",
        .nan_inputs = true},
   };
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Right arithmetic on wrong elements, in a wrong order, or with something left over from before.
-#include "mutants/wrong_kernels.hpp"
+#include "mutants/ciou/ciou_wrong_kernels.hpp"
 
 namespace lossgrad::mutants {
 namespace {
@@ -84,13 +84,13 @@ std::vector<WrongKernel> elements() {
        .text = {{},
                 {{"ciou_pair<HAS_EPS, kLoadsFirst>(pred, target, i, n)",
                   "ciou_pair<HAS_EPS, kLoadsFirst>(pred, target, i & 0xffff, n)"}}},
-       .boxes = 70000},
+       .sizes = {{"N", 70000}}},
       {.name = "forward_index_of_16_bits",
        .pass = kForward,
        .text = {{}, {{kOwn + "\n  if (i >= N)", kOwn + "\n  if ((i & ~0xffffll) != 0 || i >= N)"}}},
        .check = "guards",
        .reason = "is not written",
-       .boxes = 70000},
+       .sizes = {{"N", 70000}}},
       {.name = "block_size_written_as_256",
        .text = {{},
                 {{kOwn + "\n  if (i >= n)",
@@ -178,14 +178,6 @@ std::vector<WrongKernel> order() {
 std::vector<WrongKernel> wrong_memory_kernels() {
   std::vector<WrongKernel> all;
   for (const auto& part : {elements(), leftovers(), order()}) all.insert(all.end(), part.begin(), part.end());
-  return all;
-}
-
-std::vector<WrongKernel> wrong_kernels() {
-  std::vector<WrongKernel> all;
-  for (const auto& part : {wrong_backward_kernels(), wrong_forward_kernels(), wrong_memory_kernels()}) {
-    all.insert(all.end(), part.begin(), part.end());
-  }
   return all;
 }
 

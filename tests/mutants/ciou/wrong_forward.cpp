@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wrong values, some of them published: 4/pi^2 squared with the angle, alpha * v with the wrong sign, no eps
 // in alpha, areas in half precision, corners read as centres.
-#include "mutants/wrong_kernels.hpp"
+#include "mutants/ciou/ciou_wrong_kernels.hpp"
 
 namespace lossgrad::mutants {
 namespace {
@@ -108,6 +108,7 @@ std::vector<WrongKernel> values() {
        .reason = "a NaN input was swallowed",
        .outputs = {"iou[0]", "alpha[0]"},
        .dtypes = kEveryDtype,
+       .scenario = "typical",
        .nan_inputs = true},
   };
 }
