@@ -17,6 +17,7 @@ ProductSum product_sum(const Vector<double>& a, const Vector<double>& b) {
     repeated += std::abs(term) == before ? 1 : 0;
     before = std::abs(term);
   }
+  sum.finite = a.isFinite().all() && b.isFinite().all();
   sum.independent = 4 * repeated <= sum.nonzero;
   return sum;
 }

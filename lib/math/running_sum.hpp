@@ -58,6 +58,7 @@ struct ProductSum {
   std::int64_t terms = 0;
   std::int64_t nonzero = 0;
   bool independent = true;  // few terms repeat the one before
+  bool finite = true;       // all of a and b are
 };
 ProductSum product_sum(const Vector<double>& a, const Vector<double>& b);
 
@@ -74,7 +75,7 @@ RunningError<kType> running_sum(const ProductSum& sum, SumOrder order) {
   using Format = ComputeFormat<kType>;
   const double error = sum_error_units(sum, order) * Format::kUnitRoundoff * sum.magnitude +
                        static_cast<double>(sum.nonzero) * Format::kMinSubnormal;
-  if (sum.magnitude + error > Format::kMax && std::isfinite(sum.value)) running_error_state.overflow = true;
+  if (sum.magnitude + error > Format::kMax && sum.finite) running_error_state.overflow = true;
   return {sum.value, error};
 }
 

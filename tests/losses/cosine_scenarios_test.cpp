@@ -108,7 +108,9 @@ TEST(CosineScenarios, BothLabelsAndSignedUpstreams) {
   for (const ScenarioInfo& scenario : cosine_scenarios()) {
     const Items items = drawn(scenario.name, Dtype::f32, 2, 0, 2000);
     const auto y = items.at("y"), dy = items.at("dy");
-    EXPECT_NEAR(static_cast<double>(std::count(y.begin(), y.end(), 1.0)), 1000, 120) << scenario.name;
+    // The hinge is what near_margin is about.
+    const double same = scenario.name == "near_margin" ? 0 : 1000;
+    EXPECT_NEAR(static_cast<double>(std::count(y.begin(), y.end(), 1.0)), same, 0.12 * same) << scenario.name;
     const auto negative = std::count_if(dy.begin(), dy.end(), [](double x) { return x < 0; });
     const auto zero = std::count(dy.begin(), dy.end(), 0.0);
     EXPECT_NEAR(static_cast<double>(negative), 1000, 120) << scenario.name;
