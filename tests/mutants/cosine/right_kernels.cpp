@@ -111,9 +111,9 @@ std::vector<RightCase> right_cases() {
            .fd_samples = 8,
            .flat = true},
           {.sizes = {{"n_rows", 100}, {"n_dim", 7}}, .parameters = {{"margin", 0.5}}, .fd_samples = 8},
-          {.sizes = {{"n_rows", 67}, {"n_dim", 33}}, .fd_samples = 8},
-          {.sizes = {{"n_rows", 40}, {"n_dim", 130}}, .parameters = {{"margin", 0.5}}, .fd_samples = 4},
-          {.sizes = {{"n_rows", 12}, {"n_dim", 1000}}, .fd_samples = 2}};
+          {.sizes = {{"n_rows", 45}, {"n_dim", 33}}, .fd_samples = 8},
+          {.sizes = {{"n_rows", 24}, {"n_dim", 130}}, .parameters = {{"margin", 0.5}}, .fd_samples = 4},
+          {.sizes = {{"n_rows", 6}, {"n_dim", 1000}}, .fd_samples = 2}};
 }
 
 }  // namespace lossgrad::mutants
