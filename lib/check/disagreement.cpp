@@ -9,6 +9,7 @@ namespace lossgrad {
 namespace {
 
 constexpr double kInformative = 1e-3;
+constexpr double kPartsPerRounding = 0x1p40;  // of double, less what long sums lose
 
 // Adds a direction of a sample to a list of samples with some of their directions.
 void keep_direction(std::vector<Sample>& samples, const Sample& sample, const Direction& direction) {
@@ -23,8 +24,11 @@ void keep_direction(std::vector<Sample>& samples, const Sample& sample, const Di
 
 bool agree(const GradientPair& pair) { return std::abs(pair.got - pair.expected) <= pair.allowed; }
 
-bool informative(const DerivativeEstimate& estimate, double gradient) {
-  return estimate.error <= kInformative * std::max(std::abs(estimate.value), std::abs(gradient));
+bool informative(const DerivativeEstimate& estimate, double gradient, double gradient_error) {
+  double scale = std::max(std::abs(estimate.value), std::abs(gradient));
+  // Zero within its rounding: what cancelled there was about so large.
+  if (std::abs(gradient) <= gradient_error) scale = std::max(scale, kPartsPerRounding * gradient_error);
+  return estimate.error <= kInformative * scale;
 }
 
 void note_disagreement(Disagreement& found, const CheckRequest& request, const Sample& sample,

@@ -34,8 +34,8 @@ struct GradientPair {
 bool agree(const GradientPair& pair);
 
 // Whether a difference says something about a gradient: its error is below a thousandth of the larger of the
-// two.
-bool informative(const DerivativeEstimate& estimate, double gradient);
+// two, or of the parts that cancelled where the gradient is zero within its own error.
+bool informative(const DerivativeEstimate& estimate, double gradient, double gradient_error);
 
 void note_disagreement(Disagreement& found, const CheckRequest& request, const Sample& sample,
                        const Direction& direction, const GradientPair& pair, const std::string& what);

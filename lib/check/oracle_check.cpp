@@ -39,7 +39,7 @@ GradientPair pair_with(const OracleView& view, const DerivativeEstimate& differe
 enum class Agreement { yes, no, unclear };
 
 Agreement agreement_with(const OracleView& view, const DerivativeEstimate& difference) {
-  if (!informative(difference, view.closed)) return Agreement::unclear;
+  if (!informative(difference, view.closed, view.own_error)) return Agreement::unclear;
   return agree(pair_with(view, difference)) ? Agreement::yes : Agreement::no;
 }
 

@@ -169,7 +169,10 @@ void compare_direction(const CheckRequest& request, const SampleView& view, cons
                        const DerivativeEstimate& difference, Looked& looked) {
   const double allowed =
       direction.along_magnitudes(view.allowed) + kEstimateSafety * difference.error * std::abs(view.dy);
-  if (!informative(difference, direction.along(view.sample.oracles.closed)) || !std::isfinite(allowed)) {
+  const GradientOracles& oracles = view.sample.oracles;
+  const bool tells = informative(difference, direction.along(oracles.closed),
+                                 direction.along_magnitudes(oracles.closed_error));
+  if (!tells || !std::isfinite(allowed)) {
     ++looked.unclear;
     return;
   }

@@ -19,6 +19,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "device/backend.hpp"
+#include "kernel/item_layout.hpp"
 #include "losses/loss.hpp"
 #include "results/size_fields.hpp"
 
@@ -57,28 +58,29 @@ struct BufferSet {
   std::size_t bytes = 0;
 };
 
-// Every chunk of the inputs is the same megabytes of items: data that no compression or constant folding can
-// shorten.
-void fill_with_items(Backend& backend, const Loss& loss, const Argument& argument, Dtype dtype,
-                     const Sizes& sizes, DeviceMemory& memory) {
+// A few million values that the buffers repeat: data that no compression or constant folding can shorten.
+Items some_items(const Loss& loss, const Kernel& kernel, const Sizes& sizes) {
+  constexpr std::int64_t kMostValues = 1 << 22;
+  std::int64_t per_item = 0;
+  for (const Argument& argument : kernel.arguments()) {
+    if (argument.is_array()) per_item += item_layout(argument, loss.item_size(), sizes).per_item();
+  }
   Items items;
   items.sizes = sizes;
   items.parameters = default_parameters(loss);
-  constexpr std::int64_t kMostElements = 1 << 22;
-  const std::int64_t all = sizes.at(loss.item_size());
-  const std::int64_t per_item =
-      std::max<std::int64_t>(1, element_count(argument, sizes) / std::max<std::int64_t>(1, all));
-  items.count = std::clamp<std::int64_t>(kMostElements / per_item, 1, all);
-  loss.generate(loss.scenarios()[1].name, dtype, 1, items);
-  const auto values = items.at(argument.name);
-  std::vector<std::byte> bytes(values.size() * size_in_bytes(dtype));
-  encode(dtype, values, bytes);
-  for (std::size_t at = 0; at < memory.size(); at += bytes.size()) {
-    backend.upload(memory, at, std::span(bytes).first(std::min(bytes.size(), memory.size() - at)));
-  }
+  items.count = std::clamp<std::int64_t>(kMostValues / per_item, 1, sizes.at(loss.item_size()));
+  loss.generate(loss.scenarios()[1].name, kernel.dtype(), 1, items);
+  return items;
 }
 
-// A saved argument gets numbers of the first input: what it holds does not matter to the time.
+void fill_with(Backend& backend, std::span<const double> values, Dtype dtype, DeviceMemory& memory) {
+  std::vector<std::byte> bytes(values.size() * size_in_bytes(dtype));
+  encode(dtype, values, bytes);
+  for (std::size_t at = 0; at < memory.size(); at += bytes.size())
+    backend.upload(memory, at, std::span(bytes).first(std::min(bytes.size(), memory.size() - at)));
+}
+
+// A saved argument gets the numbers of dy: what it holds does not matter to the time.
 const Argument& like(const Kernel& kernel, const Argument& argument) {
   if (argument.role != ArgumentRole::saved) return argument;
   for (const Argument& other : kernel.arguments()) {
@@ -87,7 +89,8 @@ const Argument& like(const Kernel& kernel, const Argument& argument) {
   return argument;
 }
 
-BufferSet make_set(Backend& backend, const Loss& loss, const Kernel& kernel, const Sizes& sizes) {
+BufferSet make_set(Backend& backend, const Loss& loss, const Kernel& kernel, const Sizes& sizes,
+                   const Items& items) {
   BufferSet set;
   for (const Argument& argument : kernel.arguments()) {
     if (argument.role == ArgumentRole::size) {
@@ -102,7 +105,7 @@ BufferSet make_set(Backend& backend, const Loss& loss, const Kernel& kernel, con
         static_cast<std::size_t>(element_count(argument, sizes)) * size_in_bytes(kernel.dtype());
     set.owned.push_back(backend.allocate(bytes));
     if (!is_written(argument, kernel.pass())) {
-      fill_with_items(backend, loss, like(kernel, argument), kernel.dtype(), sizes, *set.owned.back());
+      fill_with(backend, items.at(like(kernel, argument).name), kernel.dtype(), *set.owned.back());
     }
     set.arguments.emplace_back(set.owned.back()->address());
     set.bytes += bytes;
@@ -124,8 +127,9 @@ void measure(Backend& backend, const Loss& loss, const KernelOptions& options, i
   const Kernel kernel = loss.kernel(options);
   const Sizes& sizes = options.sizes;
   const auto loaded = backend.load(kernel);
+  const Items items = some_items(loss, kernel, sizes);
   std::vector<BufferSet> sets;
-  for (int i = 0; i < kBufferSets; ++i) sets.push_back(make_set(backend, loss, kernel, sizes));
+  for (int i = 0; i < kBufferSets; ++i) sets.push_back(make_set(backend, loss, kernel, sizes, items));
   const double us = median_us(backend, samples, [&](int i) {
     backend.launch(*loaded, kernel.launch_shape(sizes),
                    sets[static_cast<std::size_t>(i) % kBufferSets].arguments, {});

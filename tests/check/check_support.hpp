@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases of the built-in CIoU kernels on the host backend, and looks into their results.
+// Cases of the built-in kernels on the host backend, and looks into their results.
 #pragma once
 
 #include <algorithm>
@@ -28,6 +28,24 @@ inline CheckRequest ciou_request(Dtype dtype, const std::string& convention, std
   request.sizes = {{"N", boxes}};
   request.scenario = scenario;
   request.fd_samples = 64;
+  return request;
+}
+
+struct CosineShape {
+  std::int64_t n_rows = 0;
+  std::int64_t n_dim = 0;
+};
+
+inline CheckRequest cosine_request(Dtype dtype, const std::string& convention, CosineShape shape,
+                                   const std::string& scenario = "mixed", double margin = 0) {
+  CheckRequest request;
+  request.loss = &find_loss("cosine");
+  request.convention = convention;
+  request.dtype = dtype;
+  request.sizes = {{"n_rows", shape.n_rows}, {"n_dim", shape.n_dim}};
+  request.parameters = {{"margin", round_to(Dtype::f32, margin)}};
+  request.scenario = scenario;
+  request.fd_samples = 16;
   return request;
 }
 

@@ -12,36 +12,44 @@
 namespace lossgrad {
 namespace {
 
-using check_support::ciou_request;
 using check_support::find;
 using check_support::labels;
 using ::testing::HasSubstr;
 
 struct Variant {
+  std::string loss;
   Dtype dtype;
   std::string convention;
 };
 std::string label(const Variant& variant) {
-  return std::string(name(variant.dtype)) + '_' + variant.convention;
+  return variant.loss + '_' + std::string(name(variant.dtype)) + '_' + variant.convention;
 }
 void PrintTo(const Variant& variant, std::ostream* stream) { *stream << label(variant); }
 
 std::vector<Variant> variants() {
   std::vector<Variant> all;
-  for (const Dtype dtype : kAllDtypes) {
-    for (const NamedChoice& convention : find_loss("ciou").conventions())
-      all.push_back({dtype, convention.name});
+  for (const Loss* loss : all_losses()) {
+    for (const Dtype dtype : kAllDtypes) {
+      for (const NamedChoice& convention : loss->conventions())
+        all.push_back({std::string(loss->name()), dtype, convention.name});
+    }
   }
   return all;
+}
+
+// So many rows or boxes that a GPU has something to do; rows of a length that no power of two divides.
+CheckRequest request_for(const Variant& variant, const std::string& scenario) {
+  if (variant.loss == "cosine")
+    return check_support::cosine_request(variant.dtype, variant.convention, {999, 201}, scenario);
+  return check_support::ciou_request(variant.dtype, variant.convention, 19999, scenario);
 }
 
 class CheckGpu : public GpuTest, public ::testing::WithParamInterface<Variant> {};
 
 TEST_P(CheckGpu, BuiltInKernelsPassEveryScenario) {
-  const auto [dtype, convention] = GetParam();
-  for (const ScenarioInfo& scenario : find_loss("ciou").scenarios()) {
+  for (const ScenarioInfo& scenario : find_loss(GetParam().loss).scenarios()) {
     SCOPED_TRACE(scenario.name);
-    const auto results = check_case(ciou_request(dtype, convention, 20000, scenario.name), backend());
+    const auto results = check_case(request_for(GetParam(), scenario.name), backend());
     EXPECT_EQ(results.size(), 9u);
     for (const CheckResult& result : results) {
       EXPECT_TRUE(result.verdict == Verdict::passed || result.verdict == Verdict::skipped ||
@@ -54,9 +62,8 @@ TEST_P(CheckGpu, BuiltInKernelsPassEveryScenario) {
 }
 
 TEST_P(CheckGpu, HostGivesTheSameVerdicts) {
-  const auto [dtype, convention] = GetParam();
-  for (const char* scenario : {"mixed", "identical"}) {
-    const CheckRequest request = ciou_request(dtype, convention, 20000, scenario);
+  for (const char* scenario : {"mixed", GetParam().loss == "ciou" ? "identical" : "near_margin"}) {
+    const CheckRequest request = request_for(GetParam(), scenario);
     const auto on_device = check_case(request, backend());
     const auto on_host = check_case(request, check_support::host());
     ASSERT_EQ(labels(on_device), labels(on_host));
@@ -70,12 +77,13 @@ TEST_P(CheckGpu, HostGivesTheSameVerdicts) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ciou, CheckGpu, ::testing::ValuesIn(variants()),
+INSTANTIATE_TEST_SUITE_P(All, CheckGpu, ::testing::ValuesIn(variants()),
                          [](const auto& instance) { return label(instance.param); });
 
 // ---- wrong kernels
 
 struct WrongKernel {
+  std::string loss;
   std::string name;
   std::string find, replace;  // in the source of the backward kernel
   std::string check;          // that has to fail
@@ -86,25 +94,65 @@ void PrintTo(const WrongKernel& kernel, std::ostream* stream) { *stream << kerne
 const std::string kGuard = "if (i >= n) return;";
 const std::string kUpstream = "upstream = load_value(dy + i);";
 
-std::vector<WrongKernel> wrong_kernels() {
+std::vector<WrongKernel> wrong_ciou_kernels() {
   return {
-      {"written_past_the_end", kGuard, "", "guards", "written at element"},
-      {"tail_lost", kGuard, "if ((blockIdx.x + 1ll) * BLOCK_N > n) return;", "guards", "is not written"},
-      {"dy_missing", kUpstream, "upstream = C(1);", "reference", "elements are wrong"},
-      {"dy_of_the_first_box", kUpstream, "upstream = load_value(dy);", "reference", "elements are wrong"},
-      {"dy_times_1_001", kUpstream, "upstream = C(1.001) * load_value(dy + i);", "reference",
+      {"ciou", "written_past_the_end", kGuard, "", "guards", "written at element"},
+      {"ciou", "tail_lost", kGuard, "if ((blockIdx.x + 1ll) * BLOCK_N > n) return;", "guards",
+       "is not written"},
+      {"ciou", "dy_missing", kUpstream, "upstream = C(1);", "reference", "elements are wrong"},
+      {"ciou", "dy_of_the_first_box", kUpstream, "upstream = load_value(dy);", "reference",
        "elements are wrong"},
-      {"input_changed", kUpstream, kUpstream + " const_cast<D*>(dy)[i] = D(1.0f);", "guards",
+      {"ciou", "dy_times_1_001", kUpstream, "upstream = C(1.001) * load_value(dy + i);", "reference",
+       "elements are wrong"},
+      {"ciou", "input_changed", kUpstream, kUpstream + " const_cast<D*>(dy)[i] = D(1.0f);", "guards",
        "input was changed"},
-      {"added_instead_of_written", "store_value(d_pred + i, upstream * dx);",
+      {"ciou", "added_instead_of_written", "store_value(d_pred + i, upstream * dx);",
        "store_value(d_pred + i, load_value(d_pred + i) + upstream * dx);", "guards", ""},
   };
 }
 
+const std::string kRowUpstream = "upstream = load_value(dy + row);";
+const std::string kStoreRow = "store_value(d_row1 + column, active ? d1 : C(0));";
+
+std::vector<WrongKernel> wrong_cosine_kernels() {
+  const std::string wrong = "elements are wrong";
+  return {
+      {"cosine", "last_element_lost", "first.add_to(sums);",
+       "Tile cut; cut.load(row1, row2, lane, columns - 1); cut.add_to(sums);", "reference", wrong},
+      {"cosine", "last_shuffle_missing", "step > 0; step /= 2", "step > 1; step /= 2", "reference", wrong},
+      {"cosine", "cos_missing_in_projection", "along1 = cosine * factors.k1", "along1 = factors.k1",
+       "reference", wrong},
+      {"cosine", "hinge_on_the_wrong_side", "cosine > C(margin)", "cosine < C(margin)", "reference", wrong},
+      {"cosine", "dy_missing", kRowUpstream, "upstream = C(1);", "reference", wrong},
+      {"cosine", "dy_of_the_first_row", kRowUpstream, "upstream = load_value(dy);", "reference", wrong},
+      {"cosine", "dy_times_1_001", kRowUpstream, "upstream = C(1.001) * load_value(dy + row);", "reference",
+       wrong},
+      {"cosine", "inactive_rows_not_written", kStoreRow, "if (active) store_value(d_row1 + column, d1);",
+       "guards", "is not written"},
+      {"cosine", "last_row_lost", "inside = row < n_rows;", "inside = row < n_rows - 1;", "guards",
+       "is not written"},
+      {"cosine", "element_past_the_row_written", "if (column >= columns) break;",
+       "if (column > columns) break;", "guards", "written at element"},
+      {"cosine", "input_changed", kRowUpstream, kRowUpstream + " const_cast<D*>(dy)[row] = D(1.0f);",
+       "guards", "input was changed"},
+      {"cosine", "added_instead_of_written", kStoreRow,
+       "store_value(d_row1 + column, load_value(d_row1 + column) + (active ? d1 : C(0)));", "guards", ""},
+  };
+}
+
+std::vector<WrongKernel> wrong_kernels() {
+  std::vector<WrongKernel> all = wrong_ciou_kernels();
+  for (WrongKernel& kernel : wrong_cosine_kernels()) all.push_back(std::move(kernel));
+  return all;
+}
+
 // f32 alone. The text to replace has to be there: an edit of the kernel cannot make these tests empty.
 std::optional<Kernel> wrong_kernel(const WrongKernel& wrong, const KernelOptions& options) {
-  if (options.dtype != Dtype::f32 || options.block != 256) return std::nullopt;
-  Kernel kernel = find_loss("ciou").kernel(options);
+  const Loss& loss = find_loss(wrong.loss);
+  KernelOptions main = options;
+  main.block = kOwnBlock;
+  Kernel kernel = loss.kernel(main);
+  if (options.dtype != Dtype::f32 || options.block != kernel.constant(loss.block().name)) return std::nullopt;
   if (options.pass == Pass::forward) return kernel;
   std::string text = kernel.kernel_source();
   const std::size_t at = text.rfind(wrong.find);
@@ -117,7 +165,9 @@ class WrongKernelGpu : public GpuTest, public ::testing::WithParamInterface<Wron
 
 TEST_P(WrongKernelGpu, FailsHereAsOnTheHost) {
   const WrongKernel& wrong = GetParam();
-  CheckRequest request = ciou_request(Dtype::f32, "yolo", 19999, "overlapping");
+  const bool boxes = wrong.loss == "ciou";
+  CheckRequest request = request_for({wrong.loss, Dtype::f32, find_loss(wrong.loss).conventions()[0].name},
+                                     boxes ? "overlapping" : "gaussian");
   request.passes = {Pass::backward};
   request.make_kernel = [&](const KernelOptions& options) { return wrong_kernel(wrong, options); };
   const auto on_device = check_case(request, backend());
@@ -132,8 +182,9 @@ TEST_P(WrongKernelGpu, FailsHereAsOnTheHost) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ciou, WrongKernelGpu, ::testing::ValuesIn(wrong_kernels()),
-                         [](const auto& instance) { return instance.param.name; });
+INSTANTIATE_TEST_SUITE_P(All, WrongKernelGpu, ::testing::ValuesIn(wrong_kernels()), [](const auto& instance) {
+  return instance.param.loss + '_' + instance.param.name;
+});
 
 }  // namespace
 }  // namespace lossgrad

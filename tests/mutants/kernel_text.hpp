@@ -16,8 +16,8 @@ namespace lossgrad::mutants {
 struct TestedLoss {
   std::string name;  // as in losses.def, and of the folder
   Sizes sizes;       // of a case that does not say otherwise
-  // Scenarios with gradients near zero, of which differences give no digit.
-  std::vector<std::string> flat_scenarios = {};
+  // Scenarios in which differences of the forward kernel say something of every right one; empty: all.
+  std::vector<std::string> difference_scenarios = {};
 };
 const TestedLoss& tested_loss();
 

@@ -48,19 +48,22 @@ CosineSums<RunningError<kType>> running_sums(const ProductSums& sums, SumOrder o
           running_sum<kType>(sums.x12, order)};
 }
 
-// Many kernels divide by the root of n1^2 * n2^2, whose range is smaller than that of the norms. Where it
-// does not fit, what comes out says nothing. The squares of a row that is not zero may all be: in f64 here
-// as well as in the kernel.
+// Many kernels divide by the root of n1^2 * n2^2, and for the gradient by n1^2 * (n1 * n2), whose range is
+// smaller than that of the norms. Where it does not fit, what comes out says nothing. The squares of a row
+// that is not zero may all be: in f64 here as well as in the kernel.
 template <Dtype kType>
-void note_range_of_product(const CosineSums<RunningError<kType>>& sums, const Row& row,
+void note_range_of_product(const CosineSums<RunningError<kType>>& sums, const Row& row, Pass pass,
                            CosineConvention convention) {
   if (convention == CosineConvention::similarity || convention == CosineConvention::normalize) return;
   const double product = sums.x11.value * sums.x22.value;
   if (!std::isfinite(sums.x11.value) || !std::isfinite(sums.x22.value)) return;
-  const bool too_large = product > ComputeFormat<kType>::kMax;
+  const double norm1 = std::sqrt(sums.x11.value), norm2 = std::sqrt(sums.x22.value);
+  const double least = std::min(norm1, norm2), most = std::max(norm1, norm2);
+  const double ratio = pass == Pass::backward && least > 0 ? most / least : 1;
+  const bool too_large = product * ratio > ComputeFormat<kType>::kMax;
   const bool has_zero_row = (row.x1 == 0).all() || (row.x2 == 0).all();
-  const bool too_small =
-      convention == CosineConvention::exact && !has_zero_row && product < ComputeFormat<kType>::kMinNormal;
+  const bool too_small = convention == CosineConvention::exact && !has_zero_row &&
+                         product / ratio < ComputeFormat<kType>::kMinNormal;
   if (too_large || too_small) running_error_state.overflow = true;
 }
 
@@ -135,7 +138,7 @@ void evaluate_forward(const ReferenceRequest& request, CosineConvention conventi
     const auto element = static_cast<std::size_t>(i);
     running_error_state = {};
     const auto blocked = running_sums<kType>(sums, SumOrder::blocked);
-    note_range_of_product(blocked, row, convention);
+    note_range_of_product(blocked, row, request.pass, convention);
     put_sharp(loss, element,
               as_stored(request.dtype, loss_value(blocked, row, margin_of(items), convention)));
     const auto any = running_sums<kType>(sums, SumOrder::any);
@@ -207,7 +210,7 @@ void evaluate_backward(const ReferenceRequest& request, CosineConvention convent
     const ProductSums sums = product_sums(row);
     const std::size_t begin = static_cast<std::size_t>(i) * n_dim;
     running_error_state = {};
-    note_range_of_product(running_sums<kType>(sums, SumOrder::blocked), row, convention);
+    note_range_of_product(running_sums<kType>(sums, SumOrder::blocked), row, request.pass, convention);
     for (const SumOrder order : {SumOrder::blocked, SumOrder::any}) {
       const RowGradients gradients =
           row_gradients(running_sums<kType>(sums, order), row, dy[static_cast<std::size_t>(i)],
