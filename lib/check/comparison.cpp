@@ -79,6 +79,7 @@ bool Comparison::decide_non_finite(const WorstElement& element, const ExpectedEl
     return true;
   }
   if (std::isinf(expected.low)) {
+    if ((expected.flags & kOverflow) != 0) return true;  // as below
     ++compared_;
     if (!std::isfinite(got)) return true;
     fail(element, "the formula gives infinity here");

@@ -156,8 +156,14 @@ TEST(CosineScenarios, ParallelRowsAreMultiples) {
     const Property above = [&](const CosineRow& row) { return cosine(row) > 1 - tolerance; };
     const Property below = [&](const CosineRow& row) { return cosine(row) < -1 + tolerance; };
     EXPECT_EQ(share("parallel", dtype, n_dim, above), 1);
-    EXPECT_GT(share("near_parallel", dtype, n_dim, above), 0.98);
-    EXPECT_GT(share("antiparallel", dtype, n_dim, below), 0.98);
+    // Half of the near ones are at an angle of up to 0.1 instead.
+    EXPECT_GT(share("near_parallel", dtype, n_dim, above), 0.45);
+    EXPECT_GT(share("antiparallel", dtype, n_dim, below), 0.7);
+    const double widest = std::cos(0.1) - tolerance;
+    EXPECT_EQ(
+        share("near_parallel", dtype, n_dim, [&](const CosineRow& row) { return cosine(row) > widest; }), 1);
+    EXPECT_EQ(
+        share("antiparallel", dtype, n_dim, [&](const CosineRow& row) { return cosine(row) < -widest; }), 1);
     if (n_dim < 31) return;
     // Within 4 ulp of a multiple, not a multiple.
     const auto is_multiple = [](const CosineRow& row) {
@@ -168,14 +174,13 @@ TEST(CosineScenarios, ParallelRowsAreMultiples) {
       return true;
     };
     EXPECT_GT(share("parallel", dtype, n_dim, is_multiple), 0.35) << "powers of two";
-    EXPECT_EQ(share("near_parallel", dtype, n_dim, is_multiple), 0);
-    EXPECT_EQ(share("near_parallel", dtype, n_dim, [](const CosineRow& row) { return row.x1 == row.x2; }), 0);
+    EXPECT_LT(share("near_parallel", dtype, n_dim, is_multiple), 0.3) << "small angles round away";
   });
 }
 
-TEST(CosineScenarios, NearParallelComponentsAreWithinFourUlp) {
+TEST(CosineScenarios, HalfOfTheNearParallelComponentsAreWithinFourUlp) {
   everywhere([](Dtype dtype, std::int64_t n_dim) {
-    EXPECT_EQ(share("near_parallel", dtype, n_dim,
+    EXPECT_GE(share("near_parallel", dtype, n_dim,
                     [&](const CosineRow& row) {
                       const double factor = norm(row.x2) / norm(row.x1);
                       for (std::size_t e = 0; e < row.x1.size(); ++e) {
@@ -186,7 +191,7 @@ TEST(CosineScenarios, NearParallelComponentsAreWithinFourUlp) {
                       }
                       return true;
                     }),
-              1);
+              0.45);
   });
 }
 

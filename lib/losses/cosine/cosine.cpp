@@ -116,7 +116,7 @@ void widen(RightValue& value, const RightValue& other) {
 // Ways that differ by less than half their bound are one: what remains is rounding of the reference itself.
 void settle(RightValue& value) {
   const double width = value.high - value.low;
-  if (!(width > 0) || width > 0.5 * value.error) return;
+  if (!(width > 0) || !std::isfinite(width) || width > 0.5 * value.error) return;
   value.error += width;
   value.high = value.low;
 }
