@@ -150,9 +150,10 @@ void Syntax::add_check() {
 void Syntax::add_check_case(CLI::App& check) {
   add_value(check, "--pass", "LIST", "forward, backward, all (default)");
   add_value(check, "--dtype", "LIST", "f32 (default), f64, f16, bf16, all");
-  for (const SizeInfo& size : all_sizes())
+  for (const SizeInfo& size : all_sizes()) {
     add_value(check, flag_of_size(size.name), "LIST",
               size.summary + " (default " + std::to_string(size.standard) + ")");
+  }
   for (const BlockInfo& block : all_blocks()) add_value(check, flag_of(block.name), "LIST", block.summary);
   for (const ParameterInfo& parameter : all_parameters()) {
     add_value(check, flag_of(parameter.name), "LIST",
