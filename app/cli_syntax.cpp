@@ -16,6 +16,7 @@ constexpr const char* kMainExamples = R"(Examples:
   lossgrad check ciou                       the built-in kernels, on a GPU when there is one
   lossgrad check ciou --dtype all --n 1k:1M:x10 --scenario all --json run.json
   lossgrad check ciou --pred boxes.npy --target truth.npy --box-format xyxy
+  lossgrad check cosine --rows 20k --dim 512 --dtype f16
   lossgrad kernels show yolo_ciou_loss_backward__f32__256 --source
 
 `lossgrad COMMAND --help` describes a command.
@@ -30,7 +31,8 @@ Examples:
   lossgrad check --list                     losses, conventions, scenarios and checks
   lossgrad check ciou --n 1M --dtype f32,f16
   lossgrad check ciou --pass backward --scenario touching,identical --backend host
-  lossgrad check ciou --pred detections.json --target annotations.json --match iou)";
+  lossgrad check ciou --pred detections.json --target annotations.json --match iou
+  lossgrad check cosine --rows 1k --dim 1,31,768 --margin 0.5 --convention torch)";
 
 std::vector<std::string> long_names(const CLI::App& command) {
   std::vector<std::string> names;
@@ -144,21 +146,33 @@ void Syntax::add_check() {
   add_check_case(*check);
   add_check_files(*check);
   add_check_criteria(*check);
+  for (const Loss* loss : all_losses()) add_check_of(*check, *loss);
   add_common(*check);
+}
+
+// What a loss brings along; an option that another loss has brought already stays with that one.
+void Syntax::add_check_of(CLI::App& check, const Loss& loss) {
+  const auto add = [&](const std::string& flag, const char* type, const std::string& help) {
+    if (given_.values.contains(flag)) return;
+    add_value(check, flag, type, help);
+    check.get_option(flag)->group("Options of " + std::string(loss.name()));
+  };
+  for (const SizeInfo& size : loss.sizes())
+    add(flag_of_size(size.name), "LIST", size.summary + " (default " + std::to_string(size.standard) + ")");
+  add(flag_of(loss.block().name), "LIST", loss.block().summary);
+  for (const ParameterInfo& parameter : loss.parameters()) {
+    add(flag_of(parameter.name), "LIST",
+        parameter.summary + " (default " + shortest(parameter.standard) + ")");
+  }
+  for (const Argument& argument : file_arguments(loss)) {
+    const char* const kinds = is_box_argument(argument) ? ".npy or COCO JSON" : ".npy";
+    add("--" + argument.name, "FILE", "take " + argument.name + " from a file: " + kinds);
+  }
 }
 
 void Syntax::add_check_case(CLI::App& check) {
   add_value(check, "--pass", "LIST", "forward, backward, all (default)");
   add_value(check, "--dtype", "LIST", "f32 (default), f64, f16, bf16, all");
-  for (const SizeInfo& size : all_sizes()) {
-    add_value(check, flag_of_size(size.name), "LIST",
-              size.summary + " (default " + std::to_string(size.standard) + ")");
-  }
-  for (const BlockInfo& block : all_blocks()) add_value(check, flag_of(block.name), "LIST", block.summary);
-  for (const ParameterInfo& parameter : all_parameters()) {
-    add_value(check, flag_of(parameter.name), "LIST",
-              parameter.summary + " (default " + shortest(parameter.standard) + ")");
-  }
   add_value(check, "--scenario", "LIST", "input distributions, or all");
   add_value(check, "--seed", "S", "of the random inputs (default 1)");
   add_value(check, "--convention", "LIST", "named choices of eps, alpha ..., or all");
@@ -167,11 +181,6 @@ void Syntax::add_check_case(CLI::App& check) {
 }
 
 void Syntax::add_check_files(CLI::App& check) {
-  for (const Argument& argument : all_file_arguments()) {
-    add_value(check, "--" + argument.name, "FILE",
-              "take " + argument.name +
-                  " from a file: " + (is_box_argument(argument) ? ".npy or COCO JSON" : ".npy"));
-  }
   add_value(check, "--box-format", "FORMAT",
             "of box arrays: cxcywh (default), xyxy or xywh (left-top corner and size)");
   add_value(check, "--match", "RULE",

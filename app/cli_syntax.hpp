@@ -9,6 +9,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "losses/loss.hpp"
+
 namespace lossgrad::app {
 
 // Options of one command as they were typed.
@@ -51,6 +53,7 @@ class Syntax {
   void add_positional(CLI::App& command, const std::string& name, const std::string& help);
   void add_common(CLI::App& command);
   void add_check();
+  void add_check_of(CLI::App& check, const Loss& loss);
   void add_check_case(CLI::App& check);
   void add_check_files(CLI::App& check);
   void add_check_criteria(CLI::App& check);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kRandomDirections = 2;
 // Values of differentiated inputs that the differences of one case may take, at the fewest samples.
-constexpr std::int64_t kMostValues = std::int64_t{1} << 27;
+constexpr std::int64_t kMostValues = std::int64_t{1} << 24;
 constexpr std::int64_t kFewestSamples = 2;
 
 bool all_finite(const Items& items) {

@@ -15,9 +15,16 @@ std::string expected_text(const WorstElement& element) {
   return "expected " + shortest(element.expected_low) + " to " + shortest(element.expected_high) + " (kink)";
 }
 
+// Of long rows only the first values: the JSON has all of them.
+constexpr std::size_t kMostValues = 16;
+constexpr std::size_t kValuesOfLongRows = 8;
+
 std::string values_text(const std::vector<double>& values) {
+  const std::size_t shown = values.size() > kMostValues ? kValuesOfLongRows : values.size();
   std::string text;
-  for (const double value : values) text += (text.empty() ? "" : ", ") + shortest(value);
+  for (std::size_t i = 0; i < shown; ++i) text += (text.empty() ? "" : ", ") + shortest(values[i]);
+  if (shown < values.size())
+    text += " ... and " + grouped(static_cast<std::int64_t>(values.size() - shown)) + " more";
   return text;
 }
 

@@ -166,8 +166,8 @@ class CiouLoss final : public Loss {
   std::string item_size() const override { return "N"; }
   std::span<const SizeInfo> sizes() const override {
     // Beyond 2^16 and no multiple of any block: what is indexed with too few bits or loses its tail shows.
-    static const std::array<SizeInfo, 1> kSizes = {{{"N", 100003, 0, kLargestSize, "boxes"}}};
-    return kSizes;
+    static const std::array<SizeInfo, 1> infos = {{{"N", 100003, 0, kLargestSize, "boxes"}}};
+    return infos;
   }
   const BlockInfo& block() const override { return ciou_block(); }
 

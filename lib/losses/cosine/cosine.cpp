@@ -293,14 +293,14 @@ class CosineLoss final : public Loss {
   std::string item_name() const override { return "row"; }
   std::string item_size() const override { return "n_rows"; }
   std::span<const SizeInfo> sizes() const override {
-    static const std::array<SizeInfo, 2> kSizes = {{{"n_rows", 4099, 0, kLargestSize, "pairs of rows"},
+    static const std::array<SizeInfo, 2> infos = {{{"n_rows", 4099, 0, kLargestSize, "pairs of rows"},
                                                     {"n_dim", 200, 1, kCosineMostDim, "elements of a row"}}};
-    return kSizes;
+    return infos;
   }
   std::span<const ParameterInfo> parameters() const override {
-    static const std::array<ParameterInfo, 1> kParameters = {
+    static const std::array<ParameterInfo, 1> infos = {
         {{"margin", 0.0, "of the hinge: pairs with label -1 cost max(0, cos - margin)"}}};
-    return kParameters;
+    return infos;
   }
   const BlockInfo& block() const override { return cosine_block(); }
 
