@@ -152,49 +152,51 @@ struct RowGradients {
   bool nan_or_zero = false;  // cos is NaN and y = -1: the comparison with the margin takes no branch for sure
 };
 
+enum class Hinge { active, inactive, undecided };
+
 template <Dtype kType>
-void add_way(const Row& row, double upstream, bool active, bool may_be_inactive,
-             const Outcome<kType>& outcome, bool first, RowGradients& gradients) {
+Hinge hinge_of(const RunningError<kType>& cosine, double y, double margin) {
+  const double distance = cosine.value - margin;
+  if (y > 0 || std::isnan(distance)) return Hinge::active;
+  if (std::abs(distance) <= cosine.error) return Hinge::undecided;
+  return distance > 0 ? Hinge::active : Hinge::inactive;
+}
+
+// d loss / d x1 (output 0) or d x2 (output 1) with the maxima and the hinge resolved in one way.
+template <Dtype kType>
+std::vector<RightValue> values_of_way(const Row& row, std::size_t output, double coefficient,
+                                      const Outcome<kType>& outcome, Hinge hinge) {
   using T = RunningError<kType>;
   const auto& [factors, cosine] = outcome;
-  const T coefficient(row.y > 0 ? -upstream : upstream);
-  for (std::size_t output = 0; output < 2; ++output) {
-    const Vector<double>& own = output == 0 ? row.x1 : row.x2;
-    const Vector<double>& other = output == 0 ? row.x2 : row.x1;
-    const T r_own = output == 0 ? factors.r1 : factors.r2, r_other = output == 0 ? factors.r2 : factors.r1;
-    const T along = cosine * (output == 0 ? factors.k1 : factors.k2);
-    std::vector<RightValue>& values = gradients.values[output];
-    values.resize(static_cast<std::size_t>(own.size()));
-    Vector<T> gradient;
-    if (active) gradient = cosine_gradient(own, other, r_own, r_other, along, coefficient);
-    for (std::size_t e = 0; e < values.size(); ++e) {
-      RightValue value;
-      if (active) value = right_value(gradient[static_cast<Eigen::Index>(e)]);
-      if (active && may_be_inactive)
-        value.low = std::min(value.low, 0.0), value.high = std::max(value.high, 0.0);
-      if (first) {
-        values[e] = value;
-      } else {
-        widen(values[e], value);
-      }
-    }
+  const bool first = output == 0;
+  const Vector<double>& own = first ? row.x1 : row.x2;
+  std::vector<RightValue> values(static_cast<std::size_t>(own.size()));
+  if (hinge == Hinge::inactive) return values;
+  const T along = cosine * (first ? factors.k1 : factors.k2);
+  const Vector<T> gradient = cosine_gradient(own, first ? row.x2 : row.x1, first ? factors.r1 : factors.r2,
+                                             first ? factors.r2 : factors.r1, along, T(coefficient));
+  for (std::size_t e = 0; e < values.size(); ++e) {
+    values[e] = right_value(gradient[static_cast<Eigen::Index>(e)]);
+    if (hinge == Hinge::undecided) widen(values[e], {0, 0, values[e].error});
   }
+  return values;
 }
 
 template <Dtype kType>
 RowGradients row_gradients(const CosineSums<RunningError<kType>>& sums, const Row& row, double upstream,
                            double margin, CosineConvention convention) {
   RowGradients gradients;
-  bool first = true;
+  const double coefficient = row.y > 0 ? -upstream : upstream;
   for (const CosineBranches& branches : ways(sums, convention)) {
     const auto outcome = outcome_of(sums, convention, branches);
-    const double distance = outcome.cosine.value - margin;
-    const bool hinge = row.y < 0;
-    gradients.nan_or_zero = hinge && std::isnan(distance);
-    const bool undecided = hinge && std::abs(distance) <= outcome.cosine.error;
-    const bool active = !hinge || undecided || std::isnan(distance) || distance > 0;
-    add_way(row, upstream, active, undecided, outcome, first, gradients);
-    first = false;
+    const Hinge hinge = hinge_of(outcome.cosine, row.y, margin);
+    gradients.nan_or_zero = row.y < 0 && std::isnan(outcome.cosine.value);
+    for (std::size_t output = 0; output < 2; ++output) {
+      std::vector<RightValue>& all = gradients.values[output];
+      std::vector<RightValue> values = values_of_way(row, output, coefficient, outcome, hinge);
+      if (all.empty()) all.swap(values);
+      for (std::size_t e = 0; e < values.size(); ++e) widen(all[e], values[e]);
+    }
   }
   for (auto& values : gradients.values) std::for_each(values.begin(), values.end(), settle);
   return gradients;
@@ -294,7 +296,7 @@ class CosineLoss final : public Loss {
   std::string item_size() const override { return "n_rows"; }
   std::span<const SizeInfo> sizes() const override {
     static const std::array<SizeInfo, 2> infos = {{{"n_rows", 4099, 0, kLargestSize, "pairs of rows"},
-                                                    {"n_dim", 200, 1, kCosineMostDim, "elements of a row"}}};
+                                                   {"n_dim", 200, 1, kCosineMostDim, "elements of a row"}}};
     return infos;
   }
   std::span<const ParameterInfo> parameters() const override {

@@ -58,7 +58,10 @@ Values rounded(Values values, Dtype dtype) {
 Values at_right_angles(ItemRandom& random, const Values& x) {
   Values other = normals(random, x.size());
   // Twice: the first subtraction leaves its own rounding along x behind.
-  for (int pass = 0; pass < 2; ++pass) other = sum(std::move(other), times(x, -dot(x, other) / dot(x, x)));
+  for (int pass = 0; pass < 2; ++pass) {
+    const Values along = times(x, -dot(x, other) / dot(x, x));
+    other = sum(std::move(other), along);
+  }
   const double length = norm(other);
   return length > 0 && x.size() > 1 ? times(std::move(other), norm(x) / length) : Values(x.size(), 0.0);
 }
