@@ -282,9 +282,9 @@ std::unique_ptr<Backend> open_cuda_backend(int device_index) {
                                        (count == 1 ? " (device 0)" : ", counted from 0"));
   }
   NvrtcCompiler compiler(NvrtcLibrary::instance(), BinaryCache::open_user_cache());
-  DeviceDescription description = describe_cuda_device(device_index, compiler_name(compiler.library()));
+  DeviceDescription description = describe_cuda_device(device_index, compiler_name(compiler.nvrtc()));
   if (!compiler.supports(description.architecture)) {
-    const std::vector<std::string>& known = compiler.library().architectures();
+    const std::vector<std::string>& known = compiler.nvrtc().architectures();
     throw Error(ErrorKind::device, description.name + " is " + description.architecture + ", for which " +
                                        description.compiler + " does not compile (it knows " + known.front() +
                                        " to " + known.back() + ")");

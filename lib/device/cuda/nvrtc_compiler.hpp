@@ -37,7 +37,7 @@ class NvrtcCompiler {
   [[nodiscard]] KernelResources resources(const Kernel& kernel, const std::string& architecture) const;
   [[nodiscard]] std::string ptx(const Kernel& kernel, const std::string& architecture) const;
 
-  [[nodiscard]] const NvrtcLibrary& library() const { return *library_; }
+  [[nodiscard]] const NvrtcLibrary& nvrtc() const { return *library_; }
 
  private:
   void check_architecture(const std::string& architecture) const;

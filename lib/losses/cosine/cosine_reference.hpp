@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Right values and bounds of the cosine embedding loss.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "losses/cosine/cosine.hpp"
+#include "losses/loss.hpp"
+#include "losses/right_value.hpp"
+
+namespace lossgrad {
+
+// One row of a run.
+struct CosineItem {
+  Vector<double> x1, x2;
+  double y;
+};
+CosineItem cosine_item(const Items& items, std::int64_t index);
+inline double cosine_margin(const Items& items) { return items.parameters.at("margin"); }
+
+// As Loss::evaluate.
+void evaluate_cosine(const ReferenceRequest& request, CosineConvention convention, const Items& items,
+                     Reference& reference);
+
+// Gradients of one row with one set of sums; both outputs.
+struct CosineGradients {
+  std::array<std::vector<RightValue>, 2> values;
+  bool nan_or_zero = false;  // cos is NaN and y = -1: the comparison with the margin takes no branch for sure
+};
+// The closed gradients in double for dy = 1, with the double's own rounding as their error.
+CosineGradients cosine_closed_gradients(const CosineItem& item, double margin, CosineConvention convention);
+
+}  // namespace lossgrad
