@@ -106,8 +106,8 @@ std::vector<WrongKernel> wrong_ciou_kernels() {
        "elements are wrong"},
       {"ciou", "input_changed", kUpstream, kUpstream + " const_cast<D*>(dy)[i] = D(1.0f);", "guards",
        "input was changed"},
-      {"ciou", "added_instead_of_written", "store_value(d_pred + i, upstream * dx);",
-       "store_value(d_pred + i, load_value(d_pred + i) + upstream * dx);", "guards", ""},
+      {"ciou", "added_instead_of_written", "store_value(d_pred + i, upstream * d_cx);",
+       "store_value(d_pred + i, load_value(d_pred + i) + upstream * d_cx);", "guards", ""},
   };
 }
 

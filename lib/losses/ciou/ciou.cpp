@@ -141,9 +141,9 @@ std::array<double, 2> smooth_radii(const CiouBox<double>& pred, const CiouBox<do
   if (!(largest < kLargest)) return {0, 0};
   const double sides = std::max({std::abs(pred.w), std::abs(pred.h), r.x.overlap, r.y.overlap});
   const double height = std::abs(pred.h + convention.aspect_eps);
-  const double share = std::abs(1 - r.iou + r.v + kCiouEps);  // alpha's denominator
+  const double alpha_denominator = std::abs(1 - r.iou + r.v + kCiouEps);
   const double scale = 0.05 * std::min({std::sqrt(std::abs(r.c2_eps)), std::abs(r.union_eps) / sides, height,
-                                        share * std::abs(r.union_eps) / sides});
+                                        alpha_denominator * std::abs(r.union_eps) / sides});
   return {std::min({0.25 * to_kink(pred.cx, pred.w, target.cx, target.w), 0.05 * std::abs(pred.w), scale}),
           std::min({0.25 * to_kink(pred.cy, pred.h, target.cy, target.h), 0.05 * std::abs(pred.h), scale})};
 }

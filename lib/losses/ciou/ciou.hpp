@@ -139,8 +139,8 @@ T ciou_alpha(const T& v, const T& iou) {
 // For identical boxes 1 - iou is eps-sized and the plain bound of v / D is infinite, while v is zero to
 // second order. Two facts keep alpha bounded there. A kernel that forms 1 - iou from an iou held in the
 // compute type has it on the grid of numbers near 1, and eps is at least eps/8 away from that grid (f32: 1e-7
-// - 2^-23 = -1.92e-8), so |D| >= eps/8 and alpha <= v / (eps/8). And alpha is a share: 0 <= alpha <= 1 while
-// 1 - iou + eps is not negative. The error is the smallest of the plain bound and these two.
+// - 2^-23 = -1.92e-8), so |D| >= eps/8 and alpha <= v / (eps/8). And alpha is a fraction: 0 <= alpha <= 1
+// while 1 - iou + eps is not negative. The error is the smallest of the plain bound and these two.
 template <Dtype kType>
 double ciou_alpha_error(double alpha, double plain_error, double v_largest) {
   const double by_grid = v_largest / (kCiouEps / 8);
@@ -205,8 +205,8 @@ CiouValues<T> ciou_values(const CiouBox<T>& pred, const CiouBox<T>& target, cons
 // What both ways of adding up the parts need.
 template <class T>
 struct CiouFactors {
-  T by_inter, by_area;  // (a) IoU: d iou/d inter = (1 + iou)/U, d iou/d pred area = -iou/U, with reciprocals
-  T twice, ratio;       // (b) 2/(c2+eps), d2/(c2+eps)
+  T by_inter, by_area;   // (a) IoU: d iou/d inter = (1 + iou)/U, d iou/d pred area = -iou/U, with reciprocals
+  T two_over_c2, ratio;  // (b) 2/(c2+eps), d2/(c2+eps)
   T by_width,
       by_height;  // (c) aspect: d angle/d pred w = -h'/(h'^2 + w^2), d angle/d pred h = w/(h'^2 + w^2)
 };
@@ -228,7 +228,7 @@ CiouFactors<T> ciou_factors(const CiouBox<T>& pred, const CiouValues<T>& r, cons
   f.by_inter = by_iou * (one + iou) * inverse_union;
   f.by_area = -(by_iou * iou * inverse_union);
   f.ratio = r.d2 * inverse_c2;
-  f.twice = scale_exactly(inverse_c2, 2.0);
+  f.two_over_c2 = scale_exactly(inverse_c2, 2.0);
   f.by_width = -(scale * height);
   f.by_height = scale * pred.w;
   return f;
@@ -240,13 +240,13 @@ CiouBox<T> ciou_gradient(const CiouBox<T>& pred, const CiouValues<T>& r, const C
                          const T& dy) {
   CiouBox<T> d;
   d.cx = dy * (f.by_inter * r.y.overlap * r.x.overlap_by_centre +
-               f.twice * (r.x.distance - f.ratio * r.x.enclosing * r.x.enclosing_by_centre));
+               f.two_over_c2 * (r.x.distance - f.ratio * r.x.enclosing * r.x.enclosing_by_centre));
   d.cy = dy * (f.by_inter * r.x.overlap * r.y.overlap_by_centre +
-               f.twice * (r.y.distance - f.ratio * r.y.enclosing * r.y.enclosing_by_centre));
+               f.two_over_c2 * (r.y.distance - f.ratio * r.y.enclosing * r.y.enclosing_by_centre));
   d.w = dy * (f.by_inter * r.y.overlap * r.x.overlap_by_size + f.by_area * pred.h -
-              f.twice * f.ratio * r.x.enclosing * r.x.enclosing_by_size + f.by_width);
+              f.two_over_c2 * f.ratio * r.x.enclosing * r.x.enclosing_by_size + f.by_width);
   d.h = dy * (f.by_inter * r.x.overlap * r.y.overlap_by_size + f.by_area * pred.w -
-              f.twice * f.ratio * r.y.enclosing * r.y.enclosing_by_size + f.by_height);
+              f.two_over_c2 * f.ratio * r.y.enclosing * r.y.enclosing_by_size + f.by_height);
   return d;
 }
 
@@ -260,8 +260,8 @@ struct CiouEdgeSums {
 template <class T>
 CiouEdgeSums<T> ciou_edge_sums(const CiouAxis<T>& axis, const T& other_overlap, const T& by_size,
                                const CiouFactors<T>& f) {
-  const T shift = scale_exactly(T(f.twice * axis.distance), 0.5);
-  const T lengthen = f.twice * f.ratio * axis.enclosing;
+  const T shift = scale_exactly(T(f.two_over_c2 * axis.distance), 0.5);
+  const T lengthen = f.two_over_c2 * f.ratio * axis.enclosing;
   const T upper = f.by_inter * other_overlap * axis.overlap_by_upper - lengthen * axis.enclosing_by_upper +
                   shift + by_size;
   const T lower = f.by_inter * other_overlap * axis.overlap_by_lower - lengthen * axis.enclosing_by_lower +

@@ -103,9 +103,9 @@ __device__ __forceinline__ void yolo_ciou_loss_forward(const D* __restrict__ pre
   const C c2 = pair.x.enclosing * pair.x.enclosing + pair.y.enclosing * pair.y.enclosing + eps;
   const C iou_value = pair.inter / pair.united;
   const C v_value = CiouConstants<C>::kFourOverPiSquared * pair.angle * pair.angle;
-  const C rest = C(1) - iou_value;
-  const C alpha_value = v_value / (rest + v_value + eps);
-  store_value(loss + i, rest + d2 / c2 + alpha_value * v_value);
+  const C one_minus_iou = C(1) - iou_value;
+  const C alpha_value = v_value / (one_minus_iou + v_value + eps);
+  store_value(loss + i, one_minus_iou + d2 / c2 + alpha_value * v_value);
   store_value(iou + i, iou_value);
   store_value(v + i, v_value);
   store_value(alpha + i, alpha_value);
@@ -148,18 +148,18 @@ __device__ __forceinline__ void yolo_ciou_loss_backward(const D* __restrict__ dy
   const long long i = static_cast<long long>(blockIdx.x) * BLOCK_N + threadIdx.x;
   if (i >= n) return;
   constexpr bool kLoadsFirst = loads_first<D, BLOCK_N>();
-  C share = C(0), upstream = C(0);
-  const auto load_share = [&] { share = load_value(alpha + i); };
+  C alpha_value = C(0), upstream = C(0);
+  const auto load_alpha = [&] { alpha_value = load_value(alpha + i); };
   const auto load_upstream = [&] { upstream = load_value(dy + i); };
-  if (kLoadsFirst) load_share(), load_upstream();
+  if (kLoadsFirst) load_alpha(), load_upstream();
   const CiouPair<C> pair = ciou_pair<HAS_EPS, kLoadsFirst>(pred, target, i, n);
   const CiouSlope<C> sx = ciou_slope(pair.x);
   const CiouSlope<C> sy = ciou_slope(pair.y);
 
-  if (!kLoadsFirst) load_share();
+  if (!kLoadsFirst) load_alpha();
   const C inverse_union = C(1) / pair.united;
   const C iou = pair.inter * inverse_union;
-  const C by_iou = (ALPHA_THROUGH ? share * share - C(1) : C(-1)) * inverse_union;
+  const C by_iou = (ALPHA_THROUGH ? alpha_value * alpha_value - C(1) : C(-1)) * inverse_union;
   const C by_inter = by_iou * (C(1) + iou);
   const C by_area = -by_iou * iou;
 
@@ -168,23 +168,23 @@ __device__ __forceinline__ void yolo_ciou_loss_backward(const D* __restrict__ dy
       pair.x.enclosing * pair.x.enclosing + pair.y.enclosing * pair.y.enclosing + CiouConstants<C>::kEps;
   const C inverse_c2 = C(1) / c2;
   const C ratio = d2 * inverse_c2;
-  const C twice = C(2) * inverse_c2;
+  const C two_over_c2 = C(2) * inverse_c2;
 
-  const C by_v = ALPHA_THROUGH ? share * (C(2) - share) : share;
+  const C by_v = ALPHA_THROUGH ? alpha_value * (C(2) - alpha_value) : alpha_value;
   const C square = pair.height * pair.height + pair.pw * pair.pw;
-  const C turn = by_v * (C(2) * CiouConstants<C>::kFourOverPiSquared) * pair.angle / square;
+  const C angle_scale = by_v * (C(2) * CiouConstants<C>::kFourOverPiSquared) * pair.angle / square;
 
-  const C dx = by_inter * pair.y.overlap * sx.overlap_by_centre +
-               twice * (pair.x.apart - ratio * pair.x.enclosing * sx.enclosing_by_centre);
-  const C dy_centre = by_inter * pair.x.overlap * sy.overlap_by_centre +
-                      twice * (pair.y.apart - ratio * pair.y.enclosing * sy.enclosing_by_centre);
-  const C dw = by_inter * pair.y.overlap * sx.overlap_by_size + by_area * pair.ph -
-               twice * ratio * pair.x.enclosing * sx.enclosing_by_size - turn * pair.height;
-  const C dh = by_inter * pair.x.overlap * sy.overlap_by_size + by_area * pair.pw -
-               twice * ratio * pair.y.enclosing * sy.enclosing_by_size + turn * pair.pw;
+  const C d_cx = by_inter * pair.y.overlap * sx.overlap_by_centre +
+                 two_over_c2 * (pair.x.apart - ratio * pair.x.enclosing * sx.enclosing_by_centre);
+  const C d_cy = by_inter * pair.x.overlap * sy.overlap_by_centre +
+                 two_over_c2 * (pair.y.apart - ratio * pair.y.enclosing * sy.enclosing_by_centre);
+  const C d_w = by_inter * pair.y.overlap * sx.overlap_by_size + by_area * pair.ph -
+                two_over_c2 * ratio * pair.x.enclosing * sx.enclosing_by_size - angle_scale * pair.height;
+  const C d_h = by_inter * pair.x.overlap * sy.overlap_by_size + by_area * pair.pw -
+                two_over_c2 * ratio * pair.y.enclosing * sy.enclosing_by_size + angle_scale * pair.pw;
   if (!kLoadsFirst) load_upstream();
-  store_value(d_pred + i, upstream * dx);
-  store_value(d_pred + n + i, upstream * dy_centre);
-  store_value(d_pred + 2 * n + i, upstream * dw);
-  store_value(d_pred + 3 * n + i, upstream * dh);
+  store_value(d_pred + i, upstream * d_cx);
+  store_value(d_pred + n + i, upstream * d_cy);
+  store_value(d_pred + 2 * n + i, upstream * d_w);
+  store_value(d_pred + 3 * n + i, upstream * d_h);
 }

@@ -6,10 +6,10 @@
 namespace lossgrad::mutants {
 namespace {
 
-const std::string kByIou = "(ALPHA_THROUGH ? share * share - C(1) : C(-1)) * inverse_union";
-const std::string kByV = "ALPHA_THROUGH ? share * (C(2) - share) : share;";
-const std::string kTwice = "const C twice = C(2) * inverse_c2;";
-const std::string kTurn = "const C turn = by_v *";
+const std::string kByIou = "(ALPHA_THROUGH ? alpha_value * alpha_value - C(1) : C(-1)) * inverse_union";
+const std::string kByV = "ALPHA_THROUGH ? alpha_value * (C(2) - alpha_value) : alpha_value;";
+const std::string kTwice = "const C two_over_c2 = C(2) * inverse_c2;";
+const std::string kTurn = "const C angle_scale = by_v *";
 const std::string kOverlapBySize = "apart ? C(0) : C(0.5) * (inner_upper + inner_lower)";
 const std::string kEnclosingBySize = "C(0.5) * (outer_upper + outer_lower)";
 const std::vector<std::string> kSizes = {"d_pred[2]", "d_pred[3]"};
@@ -19,10 +19,10 @@ std::vector<WrongKernel> signs_and_factors() {
   return {
       {.name = "sign_of_iou_part", .text = {{}, {{kByIou, "-" + kByIou}}}, .dtypes = kEveryDtype},
       {.name = "sign_of_distance_part",
-       .text = {{}, {{kTwice, "const C twice = C(-2) * inverse_c2;"}}},
+       .text = {{}, {{kTwice, "const C two_over_c2 = C(-2) * inverse_c2;"}}},
        .dtypes = kEveryDtype},
       {.name = "sign_of_aspect_part",
-       .text = {{}, {{kTurn, "const C turn = -by_v *"}}},
+       .text = {{}, {{kTurn, "const C angle_scale = -by_v *"}}},
        .outputs = kSizes,
        .dtypes = kEveryDtype},
       {.name = "sign_of_enclosing_part_in_centres",
@@ -47,7 +47,7 @@ std::vector<WrongKernel> signs_and_factors() {
        .text = {{}, {{"= load_value(dy + i)", "= C(2) * load_value(dy + i)"}}},
        .dtypes = kEveryDtype},
       {.name = "distance_part_halved",
-       .text = {{}, {{kTwice, "const C twice = inverse_c2;"}}},
+       .text = {{}, {{kTwice, "const C two_over_c2 = inverse_c2;"}}},
        .dtypes = kEveryDtype},
   };
 }
@@ -56,10 +56,10 @@ std::vector<WrongKernel> terms() {
   return {
       {.name = "iou_part_dropped", .text = {{}, {{kByIou, "C(0) * inverse_union"}}}, .dtypes = kEveryDtype},
       {.name = "distance_part_dropped",
-       .text = {{}, {{kTwice, "const C twice = C(0);"}}},
+       .text = {{}, {{kTwice, "const C two_over_c2 = C(0);"}}},
        .dtypes = kEveryDtype},
       {.name = "aspect_part_dropped",
-       .text = {{}, {{kTurn, "const C turn = C(0) *"}}},
+       .text = {{}, {{kTurn, "const C angle_scale = C(0) *"}}},
        .outputs = kSizes,
        .dtypes = kEveryDtype},
       {.name = "area_term_dropped",
@@ -73,19 +73,22 @@ std::vector<WrongKernel> terms() {
        .text = {{}, {{"const C ratio = d2 * inverse_c2;", "const C ratio = C(0);"}}},
        .dtypes = kEveryDtype},
       {.name = "alpha_detached",
-       .text = {{}, {{"ALPHA_THROUGH ? share * share - C(1) : C(-1)", "C(-1)"}, {kByV, "share;"}}},
+       .text = {{},
+                {{"ALPHA_THROUGH ? alpha_value * alpha_value - C(1) : C(-1)", "C(-1)"},
+                 {kByV, "alpha_value;"}}},
        .dtypes = kEveryDtype},
       {.name = "alpha_detached_from_iou_alone",
-       .text = {{}, {{"ALPHA_THROUGH ? share * share - C(1) : C(-1)", "C(-1)"}}},
+       .text = {{}, {{"ALPHA_THROUGH ? alpha_value * alpha_value - C(1) : C(-1)", "C(-1)"}}},
        .dtypes = kEveryDtype},
       {.name = "alpha_carried_where_it_is_fixed",
        .text = {{},
-                {{"ALPHA_THROUGH ? share * share - C(1) : C(-1)", "share * share - C(1)"},
-                 {kByV, "share * (C(2) - share);"}}},
+                {{"ALPHA_THROUGH ? alpha_value * alpha_value - C(1) : C(-1)",
+                  "alpha_value * alpha_value - C(1)"},
+                 {kByV, "alpha_value * (C(2) - alpha_value);"}}},
        .dtypes = kEveryDtype,
        .convention = "torchvision"},
       {.name = "alpha_squared_twice",
-       .text = {{}, {{"share * share - C(1)", "share * share * share - C(1)"}}},
+       .text = {{}, {{"alpha_value * alpha_value - C(1)", "alpha_value * alpha_value * alpha_value - C(1)"}}},
        .dtypes = kEveryDtype},
   };
 }
@@ -139,8 +142,8 @@ std::vector<WrongKernel> branches_and_roles() {
        .scenario = "touching"},
       {.name = "width_and_height_swapped_in_aspect",
        .text = {{},
-                {{"- turn * pair.height", "- turn * pair.pw"},
-                 {"+ turn * pair.pw;", "+ turn * pair.height;"}}},
+                {{"- angle_scale * pair.height", "- angle_scale * pair.pw"},
+                 {"+ angle_scale * pair.pw;", "+ angle_scale * pair.height;"}}},
        .outputs = kSizes,
        .dtypes = kEveryDtype},
       {.name = "width_and_height_swapped_in_area",
@@ -172,9 +175,9 @@ std::vector<WrongKernel> branches_and_roles() {
        .dtypes = kWideDtypes},
       {.name = "nan_gradient_zeroed",
        .text = {{},
-                {{"const C dx = by_inter", "C dx = by_inter"},
-                 {"  store_value(d_pred + i, upstream * dx);",
-                  "  if (!(dx == dx)) dx = C(0);\n  store_value(d_pred + i, upstream * dx);"}}},
+                {{"const C d_cx = by_inter", "C d_cx = by_inter"},
+                 {"  store_value(d_pred + i, upstream * d_cx);",
+                  "  if (!(d_cx == d_cx)) d_cx = C(0);\n  store_value(d_pred + i, upstream * d_cx);"}}},
        .reason = "a NaN input was swallowed",
        .outputs = {"d_pred[0]"},
        .dtypes = kEveryDtype,

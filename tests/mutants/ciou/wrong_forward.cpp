@@ -6,7 +6,7 @@
 namespace lossgrad::mutants {
 namespace {
 
-const std::string kLoss = "rest + d2 / c2 + alpha_value * v_value";
+const std::string kLoss = "one_minus_iou + d2 / c2 + alpha_value * v_value";
 const std::string kV = "CiouConstants<C>::kFourOverPiSquared * pair.angle * pair.angle";
 const std::vector<std::string> kOnlyLoss = {"loss[0]"};
 const std::vector<std::string> kAspect = {"loss[0]", "v[0]", "alpha[0]"};
@@ -16,17 +16,17 @@ std::vector<WrongKernel> values() {
   return {
       {.name = "sign_of_iou",
        .pass = pass,
-       .text = {{}, {{"store_value(loss + i, rest +", "store_value(loss + i, C(1) + iou_value +"}}},
+       .text = {{}, {{"store_value(loss + i, one_minus_iou +", "store_value(loss + i, C(1) + iou_value +"}}},
        .outputs = kOnlyLoss,
        .dtypes = kEveryDtype},
       {.name = "sign_of_distance",
        .pass = pass,
-       .text = {{}, {{kLoss, "rest - d2 / c2 + alpha_value * v_value"}}},
+       .text = {{}, {{kLoss, "one_minus_iou - d2 / c2 + alpha_value * v_value"}}},
        .outputs = kOnlyLoss,
        .dtypes = kEveryDtype},
       {.name = "sign_of_alpha_v",
        .pass = pass,
-       .text = {{}, {{kLoss, "rest + d2 / c2 - alpha_value * v_value"}}},
+       .text = {{}, {{kLoss, "one_minus_iou + d2 / c2 - alpha_value * v_value"}}},
        .outputs = kOnlyLoss,
        .dtypes = kEveryDtype},
       {.name = "iou_dropped",
@@ -36,12 +36,12 @@ std::vector<WrongKernel> values() {
        .dtypes = kEveryDtype},
       {.name = "distance_dropped",
        .pass = pass,
-       .text = {{}, {{kLoss, "rest + alpha_value * v_value"}}},
+       .text = {{}, {{kLoss, "one_minus_iou + alpha_value * v_value"}}},
        .outputs = kOnlyLoss,
        .dtypes = kEveryDtype},
       {.name = "alpha_v_dropped",
        .pass = pass,
-       .text = {{}, {{kLoss, "rest + d2 / c2"}}},
+       .text = {{}, {{kLoss, "one_minus_iou + d2 / c2"}}},
        .outputs = kOnlyLoss,
        .dtypes = kEveryDtype},
       {.name = "distance_not_squared",
@@ -64,7 +64,7 @@ std::vector<WrongKernel> values() {
        .dtypes = kWideDtypes},
       {.name = "no_eps_in_alpha",
        .pass = pass,
-       .text = {{}, {{"(rest + v_value + eps)", "(rest + v_value)"}}},
+       .text = {{}, {{"(one_minus_iou + v_value + eps)", "(one_minus_iou + v_value)"}}},
        .reason = "not finite",
        .outputs = {"loss[0]", "alpha[0]"},
        .dtypes = {Dtype::f32, Dtype::f16, Dtype::bf16},  // in f64 1 - iou is never 0 here
@@ -126,7 +126,7 @@ std::vector<WrongKernel> pairs() {
        .blind = {"reference", "guards", "repeatability"}},
       {.name = "forward_without_distance",
        .pass = Pass::forward,
-       .text = {{}, {{kLoss, "rest + alpha_value * v_value"}}},
+       .text = {{}, {{kLoss, "one_minus_iou + alpha_value * v_value"}}},
        .check = "self_consistency",
        .reason = "differ from differences of its own forward",
        .scenario = "typical",
@@ -135,7 +135,7 @@ std::vector<WrongKernel> pairs() {
        .blind = {"reference", "own_saved", "guards", "repeatability"}},
       {.name = "forward_with_half_of_alpha_v",
        .pass = Pass::forward,
-       .text = {{}, {{kLoss, "rest + d2 / c2 + C(0.5) * alpha_value * v_value"}}},
+       .text = {{}, {{kLoss, "one_minus_iou + d2 / c2 + C(0.5) * alpha_value * v_value"}}},
        .check = "self_consistency",
        .reason = "differ from differences of its own forward",
        .scenario = "typical",
@@ -144,7 +144,7 @@ std::vector<WrongKernel> pairs() {
        .blind = {"reference", "own_saved", "guards", "repeatability"}},
       {.name = "backward_unlike_its_forward",
        .pass = Pass::backward,
-       .text = {{}, {{"const C twice = C(2) * inverse_c2;", "const C twice = inverse_c2;"}}},
+       .text = {{}, {{"const C two_over_c2 = C(2) * inverse_c2;", "const C two_over_c2 = inverse_c2;"}}},
        .check = "self_consistency",
        .reason = "differ from differences of its own forward",
        .scenario = "typical",

@@ -9,9 +9,9 @@ constexpr Pass kForward = Pass::forward;
 const std::string kOwn = "static_cast<long long>(blockIdx.x) * BLOCK_N + threadIdx.x;";
 const std::string kBackwardBound = "if (i >= n) return;";
 const std::string kForwardBound = "if (i >= N) return;";
-const std::string kStoreDx = "store_value(d_pred + i, upstream * dx);";
-const std::string kStoreDw = "store_value(d_pred + 2 * n + i, upstream * dw);";
-const std::string kStoreLoss = "store_value(loss + i, rest";
+const std::string kStoreDx = "store_value(d_pred + i, upstream * d_cx);";
+const std::string kStoreDw = "store_value(d_pred + 2 * n + i, upstream * d_w);";
+const std::string kStoreLoss = "store_value(loss + i, one_minus_iou";
 
 std::vector<WrongKernel> elements() {
   return {
@@ -48,12 +48,12 @@ std::vector<WrongKernel> elements() {
        .reason = "written at element"},
       {.name = "written_one_before",
        .pass = kForward,
-       .text = {{}, {{kStoreLoss, "store_value(loss + i - 1, rest"}}},
+       .text = {{}, {{kStoreLoss, "store_value(loss + i - 1, one_minus_iou"}}},
        .check = "guards",
        .reason = "before the start of loss"},
       {.name = "forward_written_one_before_its_backward",
        .pass = kForward,
-       .text = {{}, {{kStoreLoss, "store_value(loss + i - 1, rest"}}},
+       .text = {{}, {{kStoreLoss, "store_value(loss + i - 1, one_minus_iou"}}},
        .check = "guards",
        .reason = "forward: written 1 elements before the start of loss",
        .checked = Pass::backward,
@@ -67,7 +67,7 @@ std::vector<WrongKernel> elements() {
                 {{"load_value(pred + i), py = load_value(pred + n + i)",
                   "load_value(pred + 4 * i), py = load_value(pred + 4 * i + 1)"}}}},
       {.name = "width_never_written",
-       .text = {{}, {{kStoreDw, "(void)dw;"}}},
+       .text = {{}, {{kStoreDw, "(void)d_w;"}}},
        .check = "guards",
        .reason = "is not written"},
       {.name = "saved_v_never_written",
@@ -76,7 +76,7 @@ std::vector<WrongKernel> elements() {
        .check = "guards",
        .reason = "v of box 0 is not written"},
       {.name = "zero_gradient_not_written",
-       .text = {{}, {{kStoreDx, "if (upstream * dx != C(0)) store_value(d_pred + i, upstream * dx);"}}},
+       .text = {{}, {{kStoreDx, "if (upstream * d_cx != C(0)) store_value(d_pred + i, upstream * d_cx);"}}},
        .check = "guards",
        .reason = "is not written",
        .scenario = "nested"},
@@ -105,7 +105,7 @@ std::vector<WrongKernel> elements() {
 std::vector<WrongKernel> leftovers() {
   return {
       {.name = "added_to_the_output",
-       .text = {{}, {{kStoreDx, "store_value(d_pred + i, load_value(d_pred + i) + upstream * dx);"}}},
+       .text = {{}, {{kStoreDx, "store_value(d_pred + i, load_value(d_pred + i) + upstream * d_cx);"}}},
        .check = "guards",
        .reason = "the result depends on what the output held before",
        .outputs = {"d_pred[0]"}},
@@ -137,7 +137,7 @@ std::vector<WrongKernel> leftovers() {
                   "template <typename D, int BLOCK_N, bool HAS_EPS>\n__device__ __forceinline__ void "
                   "yolo_ciou_loss_forward"},
                  {kStoreLoss + " + d2 / c2 + alpha_value * v_value);",
-                  "if (kept_loss[i] == 0) kept_loss[i] = rest + d2 / c2 + alpha_value * v_value;\n"
+                  "if (kept_loss[i] == 0) kept_loss[i] = one_minus_iou + d2 / c2 + alpha_value * v_value;\n"
                   "  store_value(loss + i, kept_loss[i]);"}}},
        .check = "guards",
        .reason = "second launch on other inputs"},
