@@ -14,7 +14,7 @@ bool skips(const CheckRequest& request, std::string_view check) {
 }
 
 bool made_of_kinks(const CheckRequest& request) {
-  if (!request.inputs.empty()) return false;  // nothing is known of boxes from files
+  if (!request.inputs.empty()) return false;  // nothing is known of inputs from files
   for (const ScenarioInfo& scenario : request.loss->scenarios()) {
     if (scenario.name == request.scenario) return scenario.made_of_kinks;
   }

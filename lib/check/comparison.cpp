@@ -69,7 +69,7 @@ bool Comparison::decide_non_finite(const WorstElement& element, const ExpectedEl
     const bool by_infinity = (expected.flags & kOverflow) != 0 || state.has_infinity;
     if (by_infinity && !state.has_nan) return true;
     ++compared_;
-    if (std::isnan(got) || (std::isinf(got) && !state.has_nan)) return true;
+    if (std::isnan(got)) return true;
     if (got == 0 && (expected.flags & kZeroToo) != 0) return true;
     fail(element, state.has_nan ? "a NaN input was swallowed" : "the formula gives NaN here");
     return true;
@@ -103,11 +103,8 @@ bool Comparison::decide_non_finite(const WorstElement& element, const ExpectedEl
   return true;
 }
 
-void Comparison::add(const std::string& output, std::int64_t item, std::int64_t component, double got,
-                     const ExpectedElement& expected, ItemState state) {
-  ++seen_;
-  const bool out_of_range = (expected.flags & (kOutOfRange | kOverflow)) != 0;
-  if (out_of_range) ++out_of_range_;
+WorstElement Comparison::element_of(const std::string& output, std::int64_t item, std::int64_t component,
+                                    double got, const ExpectedElement& expected) {
   WorstElement element;
   element.output = output;
   element.item = item;
@@ -116,8 +113,16 @@ void Comparison::add(const std::string& output, std::int64_t item, std::int64_t 
   element.expected_low = expected.low;
   element.expected_high = expected.high;
   element.bound = expected.bound;
-  element.bound_usage = kInfinity;
-  element.abs_error = element.rel_error = element.ulp_error = kInfinity;
+  element.bound_usage = element.abs_error = element.rel_error = element.ulp_error = kInfinity;
+  return element;
+}
+
+void Comparison::add(const std::string& output, std::int64_t item, std::int64_t component, double got,
+                     const ExpectedElement& expected, ItemState state) {
+  ++seen_;
+  const bool out_of_range = (expected.flags & (kOutOfRange | kOverflow)) != 0;
+  if (out_of_range) ++out_of_range_;
+  WorstElement element = element_of(output, item, component, got, expected);
   const std::int64_t unbounded_before = unbounded_;
   const bool decided = decide_non_finite(element, expected, state);
   const bool kink = !decided && (expected.flags & kKink) != 0;

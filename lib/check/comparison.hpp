@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares a kernel's outputs with the reference, element by element. Fails closed: what is neither within
-// its bound nor explicitly excused (and counted) is a failure.
+// its bound nor explicitly excused (and counted, as an element or as an item with an input that is not
+// finite) is a failure.
 #pragma once
 
 #include <cstdint>
@@ -53,6 +54,9 @@ class Comparison {
   [[nodiscard]] std::string failure_reason(const std::string& item_name) const;
 
  private:
+  // The element without its errors, as it stands when it fails.
+  static WorstElement element_of(const std::string& output, std::int64_t item, std::int64_t component,
+                                 double got, const ExpectedElement& expected);
   void fail(WorstElement element, const std::string& note);
   void keep(const WorstElement& element);
   // The bound in force: the certified one, or rtol and atol where they replace it (usage 1 is their limit).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where kernels run. One interface for `cuda` (an NVIDIA GPU through NVRTC and the CUDA runtime) and `host`
-// (the same source text on the CPU). Everything is synchronous for the caller: an error of a launch is thrown
-// by the launch or by the next synchronize(), as ErrorKind::device, naming the kernel.
+// (the same source text on the CPU). Transfers are synchronous, launches need not be: an error of a launch is
+// thrown by the launch or by the next synchronize(), as ErrorKind::device, naming the kernel.
 #pragma once
 
 #include <cstddef>

@@ -7,7 +7,7 @@
 namespace lossgrad {
 
 double half_ulp(Dtype dtype, const RightValue& x) {
-  return 0.5 * ulp(dtype, std::max(std::abs(x.low), std::abs(x.high)));
+  return 0.5 * ulp(dtype, std::max(std::abs(x.low), std::abs(x.high)) + x.error);
 }
 
 RightValue as_stored(Dtype dtype, RightValue x) {

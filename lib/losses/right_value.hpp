@@ -23,6 +23,7 @@ RightValue right_value(const HullError<kType>& x) {
   return {x.low, x.high, x.error};
 }
 
+// Of what a kernel may hold before it stores.
 double half_ulp(Dtype dtype, const RightValue& x);
 
 // As an output of this storage type: 16-bit types add half an ulp. The reference in double errs like an f64

@@ -13,8 +13,9 @@
 // every way to resolve it, and every convex mixture. The hull is exact when each undecided indicator enters a
 // result once, and contains the exact hull otherwise.
 //
-// Both assume finite double arithmetic whose own rounding (2^-53) is negligible against u; for kType = f64 it
-// is not, and callers double the bound (the reference errs by as much as the kernel may).
+// Both assume finite double arithmetic whose own rounding (2^-53) is negligible against u. For kType = f64 it
+// is not: there the reference errs by as much as the kernel may. Comparisons here allow for that
+// (`apart_by`); whoever compares a result with a kernel's doubles its bound.
 #pragma once
 
 #include <algorithm>
@@ -81,6 +82,12 @@ inline double quotient_error(double quotient_magnitude, double x_error, double y
   const double numerator =
       x_error + (quotient_magnitude == 0 || y_error == 0 ? 0.0 : quotient_magnitude * y_error);
   return numerator / least;
+}
+
+// How far apart two values are that may differ by `error` where they are compared.
+template <Dtype kType>
+double apart_by(double error) {
+  return kType == Dtype::f64 ? 2 * error : error;
 }
 
 inline double atan_error(double magnitude, double error) {
@@ -219,8 +226,9 @@ T rounded_constant(double value) {
 template <Dtype kType>
 RunningError<kType> min_of(RunningError<kType> a, RunningError<kType> b) {
   if (std::isnan(a.value) || std::isnan(b.value)) return {std::numeric_limits<double>::quiet_NaN(), 0};
-  if (a.value + a.error < b.value - b.error) return a;
-  if (b.value + b.error < a.value - a.error) return b;
+  const double apart = running_error_detail::apart_by<kType>(a.error + b.error);
+  if (a.value + apart < b.value) return a;
+  if (b.value + apart < a.value) return b;
   return {std::min(a.value, b.value), std::max(a.error, b.error)};
 }
 template <Dtype kType>
@@ -236,6 +244,24 @@ RunningError<kType> atan_of(RunningError<kType> a) {
   using namespace running_error_detail;
   const double value = std::atan(a.value);
   return {value, rounded<kType>(std::abs(value), atan_error(std::abs(a.value), a.error), kAtanErrorInUnits)};
+}
+// a - b of two angles that atan gave, which a kernel may also take as one angle between two vectors, by atan2
+// of their cross and dot products: atan2f errs by 3 ulp = 6 u of the difference and the products by 4 u more,
+// where atan(a) - atan(b) alone has 4 u of each angle and u of the quotients.
+inline constexpr double kOneAngleErrorInUnits = 4;
+template <class T>
+T angle_difference(const T& a, const T& b) {
+  return a - b;
+}
+template <Dtype kType>
+RunningError<kType> angle_difference(RunningError<kType> a, RunningError<kType> b) {
+  const RunningError<kType> plain = a - b;
+  return widened(plain, kOneAngleErrorInUnits * ComputeFormat<kType>::kUnitRoundoff * std::abs(plain.value));
+}
+template <Dtype kType>
+HullError<kType> angle_difference(HullError<kType> a, HullError<kType> b) {
+  const HullError<kType> plain = a - b;
+  return widened(plain, kOneAngleErrorInUnits * ComputeFormat<kType>::kUnitRoundoff * plain.magnitude());
 }
 
 template <Dtype kType>
@@ -271,8 +297,9 @@ HullError<kType> min_of(HullError<kType> a, HullError<kType> b) {
     constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
     return {kNan, kNan, 0};
   }
-  if (a.high + a.error < b.low - b.error) return a;
-  if (b.high + b.error < a.low - a.error) return b;
+  const double apart = running_error_detail::apart_by<kType>(a.error + b.error);
+  if (a.high + apart < b.low) return a;
+  if (b.high + apart < a.low) return b;
   return {std::min(a.low, b.low), std::min(a.high, b.high), std::max(a.error, b.error)};
 }
 template <Dtype kType>
@@ -297,18 +324,19 @@ HullError<kType> atan_of(HullError<kType> a) {
 
 // Indicators.
 
-// 1 when a < b, else 0; undecided when the bounds overlap, unless both sides are exact: then a tie is still
-// undecided, since either one-sided derivative is right there.
+// 1 when a < b, else 0; undecided when the bounds overlap or touch. An exact tie is undecided as well, since
+// either one-sided derivative is right there.
 template <Dtype kType>
 RunningError<kType> indicator_less(RunningError<kType> a, RunningError<kType> b) {
-  if (std::abs(a.value - b.value) <= a.error + b.error) running_error_state.ambiguous = true;
+  const double apart = running_error_detail::apart_by<kType>(a.error + b.error);
+  if (std::abs(a.value - b.value) <= apart) running_error_state.ambiguous = true;
   return {a.value < b.value ? 1.0 : 0.0, 0};
 }
 template <Dtype kType>
 HullError<kType> indicator_less(HullError<kType> a, HullError<kType> b) {
-  const double error = a.error + b.error;
-  if (a.high + error < b.low) return {1, 1, 0};
-  if (b.high + error < a.low) return {0, 0, 0};
+  const double apart = running_error_detail::apart_by<kType>(a.error + b.error);
+  if (a.high + apart < b.low) return {1, 1, 0};
+  if (b.high + apart < a.low) return {0, 0, 0};
   return {0, 1, 0};
 }
 

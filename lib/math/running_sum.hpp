@@ -8,8 +8,12 @@
 //   lambda * sqrt(m) * u * sum |a_i b_i|   with probability at least 1 - 2 exp(-lambda^2 / 2)
 // Higham, Mary: A new approach to probabilistic rounding error analysis, SIAM Journal on Scientific Computing
 // 41 (2019), theorem 2.4. lambda = 6: a right kernel leaves the bound for one sum in 3e7, and twice the bound
-// (the default slack) for one in 1e31. Terms that repeat have the same rounding again and again: there the
-// worst case decides.
+// (the default slack) for one in 1e31.
+//
+// Roundings of equal terms are not independent: an accumulator lies on the grid of its binade, so that a term
+// rounds the same way every time it is added there. A term that occurs c times then counts as one rounding of
+// c times the size: with counts c_1, c_2, ... of the distinct magnitudes sqrt(m) becomes
+// sqrt(c_1^2 + c_2^2 + ...), which is sqrt(m) when all differ and m, the worst case, when all are equal.
 #pragma once
 
 #include <algorithm>
@@ -46,10 +50,11 @@ using Vector = Eigen::Array<T, Eigen::Dynamic, 1>;
 
 inline constexpr double kSumLambda = 6;
 
-// Roundings on a term's way into a sum in the order that loses most, and in a blocked sum: up to a hundred
-// terms in a row, then a tree.
+// Roundings on a term's way into a sum in the order that loses most, and in a blocked sum: at most 128 terms
+// one after another, pairs of threads across a warp (5), 16 warps one after another, and what `any` has on
+// top. The built-in kernels keep to it in blocks of at least 32 elements.
 enum class SumOrder { any, blocked };
-inline constexpr double kBlockedRoundings = 128;
+inline constexpr double kBlockedRoundings = 128 + 5 + 16 + 3;
 
 // What sums of products of two vectors need to know, in double.
 struct ProductSum {
@@ -57,8 +62,9 @@ struct ProductSum {
   double magnitude = 0;  // sum of |a_i b_i|
   std::int64_t terms = 0;
   std::int64_t nonzero = 0;
-  bool independent = true;  // few terms repeat the one before
-  bool finite = true;       // all of a and b are
+  // Sum of squares of how often each magnitude |a_i b_i| other than 0 occurs: `nonzero` when all differ.
+  double squared_counts = 0;
+  bool finite = true;  // all of a and b are
 };
 ProductSum product_sum(const Vector<double>& a, const Vector<double>& b);
 
@@ -66,7 +72,11 @@ ProductSum product_sum(const Vector<double>& a, const Vector<double>& b);
 inline double sum_error_units(const ProductSum& sum, SumOrder order) {
   const double worst = static_cast<double>(sum.terms) + 3;
   const double roundings = order == SumOrder::blocked ? std::min(worst, kBlockedRoundings) : worst;
-  return sum.independent ? std::min(roundings, kSumLambda * std::sqrt(roundings)) : roundings;
+  // How much larger than of distinct terms: the same for a part of the sum as for all of it.
+  const double alike = sum.nonzero == 0 ? 1 : sum.squared_counts / static_cast<double>(sum.nonzero);
+  const double part = roundings / worst;
+  const double statistical = kSumLambda * std::sqrt(roundings * std::max(1.0, alike * part));
+  return std::min(roundings, statistical);
 }
 
 // The sum as a kernel in the compute type may have it.

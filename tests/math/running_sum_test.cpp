@@ -33,7 +33,7 @@ TEST(ProductSum, ValueMagnitudeAndCounts) {
   EXPECT_EQ(sum.magnitude, 5 + 14 + 2);
   EXPECT_EQ(sum.terms, 5);
   EXPECT_EQ(sum.nonzero, 3);
-  EXPECT_TRUE(sum.independent);
+  EXPECT_EQ(sum.squared_counts, 3);
 }
 
 TEST(ProductSum, OfNothing) {
@@ -48,36 +48,49 @@ TEST(ProductSum, OfNothing) {
   EXPECT_FALSE(running_error_state.overflow);
 }
 
-// The same term again and again has the same rounding again and again.
-TEST(ProductSum, RepeatedTermsAreNotIndependent) {
-  ItemRandom random(1, 0, 0);
-  const Vector<double> various = normals(random, 1000);
-  EXPECT_TRUE(product_sum(various, various).independent);
-  EXPECT_FALSE(
-      product_sum(Vector<double>::Constant(1000, 0.1), Vector<double>::Constant(1000, 0.3)).independent);
-  Vector<double> signs = Vector<double>::Constant(1000, 0.1);
-  for (Eigen::Index i = 0; i < 1000; i += 2) signs[i] = -0.1;
-  EXPECT_FALSE(product_sum(signs, Vector<double>::Constant(1000, 0.3)).independent) << "signs do not matter";
-  // Zeros between them do not hide it.
-  Vector<double> sparse = Vector<double>::Zero(1000);
-  for (Eigen::Index i = 0; i < 1000; i += 7) sparse[i] = 0.1;
-  EXPECT_FALSE(product_sum(sparse, sparse).independent);
+// `levels` random numbers, each of them at every levels-th place.
+Vector<double> periodic(ItemRandom& random, Eigen::Index n, Eigen::Index levels) {
+  const Vector<double> level = normals(random, levels);
+  Vector<double> values(n);
+  for (Eigen::Index i = 0; i < n; ++i) values[i] = level[i % levels];
+  return values;
 }
 
-TEST(ProductSum, AQuarterOfRepetitionsIsFew) {
-  for (const int repeated : {0, 100, 250, 251, 500}) {
-    Vector<double> values(1000);
-    for (Eigen::Index i = 0; i < 1000; ++i) values[i] = 1 + static_cast<double>(i) * 0x1p-12;
-    // Terms 1 .. repeated are like the one before.
-    for (Eigen::Index i = 1; i <= repeated; ++i) values[i] = values[0];
-    EXPECT_EQ(product_sum(values, Vector<double>::Ones(1000)).independent, repeated <= 250) << repeated;
+// Counted by hashes, exactly but for what chance adds.
+TEST(ProductSum, SquaredCountsOfRepeatedTerms) {
+  ItemRandom random(1, 0, 0);
+  for (const Eigen::Index n : {64, 1000, 65536}) {
+    const auto terms = static_cast<double>(n);
+    for (const Eigen::Index levels : {1, 2, 3, 8, 64}) {
+      const Vector<double> values = periodic(random, n, levels);
+      const double right = terms * terms / static_cast<double>(levels);
+      EXPECT_NEAR(product_sum(values, values).squared_counts, right, 0.15 * right + 0.3 * terms)
+          << n << ' ' << levels;
+    }
+    const Vector<double> various = normals(random, n);
+    EXPECT_LT(product_sum(various, various).squared_counts, 1.5 * terms) << n;
   }
+  // Numbers of few digits fall apart as well as others.
+  Vector<double> steps(4096);
+  for (Eigen::Index i = 0; i < 4096; ++i) steps[i] = 1 + static_cast<double>(i) * 0x1p-12;
+  EXPECT_LT(product_sum(steps, Vector<double>::Ones(4096)).squared_counts, 1.5 * 4096);
+}
+
+TEST(ProductSum, SignsAndZerosDoNotHideRepetition) {
+  Vector<double> signs = Vector<double>::Constant(1000, 0.1);
+  for (Eigen::Index i = 0; i < 1000; i += 2) signs[i] = -0.1;
+  EXPECT_GT(product_sum(signs, Vector<double>::Constant(1000, 0.3)).squared_counts, 0.9e6);
+  Vector<double> sparse = Vector<double>::Zero(1000);
+  for (Eigen::Index i = 0; i < 1000; i += 10) sparse[i] = 0.1;
+  EXPECT_GT(product_sum(sparse, sparse).squared_counts, 0.9e4);
 }
 
 TEST(SumErrorUnits, WorstCaseOfFewTermsStatisticalOfMany) {
   ProductSum sum;
-  const auto units = [&](std::int64_t terms, bool independent, SumOrder order) {
-    sum.terms = terms, sum.independent = independent;
+  const auto units = [&](std::int64_t terms, bool all_differ, SumOrder order) {
+    sum.terms = sum.nonzero = terms;
+    const auto count = static_cast<double>(terms);
+    sum.squared_counts = all_differ ? count : count * count;
     return sum_error_units(sum, order);
   };
   EXPECT_EQ(units(1, true, SumOrder::any), 4);
@@ -85,8 +98,8 @@ TEST(SumErrorUnits, WorstCaseOfFewTermsStatisticalOfMany) {
   EXPECT_EQ(units(97, true, SumOrder::any), 60);
   EXPECT_EQ(units(9997, true, SumOrder::any), 600);
   EXPECT_EQ(units(9997, false, SumOrder::any), 10000);
-  EXPECT_EQ(units(9997, false, SumOrder::blocked), 128);
-  EXPECT_EQ(units(9997, true, SumOrder::blocked), 6 * std::sqrt(128.0));
+  EXPECT_EQ(units(9997, false, SumOrder::blocked), kBlockedRoundings);
+  EXPECT_EQ(units(9997, true, SumOrder::blocked), 6 * std::sqrt(kBlockedRoundings));
   for (const std::int64_t terms : {1, 5, 40, 125}) {
     for (const bool independent : {true, false}) {
       EXPECT_EQ(units(terms, independent, SumOrder::any), units(terms, independent, SumOrder::blocked));
@@ -177,8 +190,30 @@ TEST(RunningSum, HoldsForSumsInFloat) {
   EXPECT_GT(largest, 0.1) << "a bound that is never approached proves little";
 }
 
-// A thousand times the same term in float: every addition rounds the same way, far more than the statistical
-// bound allows.
+// Few distinct terms, over and over, in a single accumulator: each rounds the same way whenever it is added,
+// and the errors leave the bound for distinct terms far behind.
+TEST(RunningSum, HoldsForFewDistinctTermsInFloat) {
+  for (const Eigen::Index n : {16384, 65536}) {
+    double over_distinct = 0;
+    for (const Eigen::Index levels : {2, 3, 8, 32, 128, 1024}) {
+      for (int trial = 0; trial < 40; ++trial) {
+        ItemRandom random(4, static_cast<std::uint32_t>(n + levels), trial);
+        const Vector<double> a = periodic(random, n, levels);
+        const ProductSum sum = product_sum(a, a);
+        const auto bound = running_sum<Dtype::f32>(sum, SumOrder::any);
+        float got = 0;
+        for (const double x : a) got += static_cast<float>(x) * static_cast<float>(x);
+        const double error = std::abs(static_cast<double>(got) - bound.value);
+        ASSERT_LE(error, bound.error) << n << ' ' << levels << ' ' << trial;
+        over_distinct =
+            std::max(over_distinct, error / (6 * std::sqrt(static_cast<double>(n)) * kU * sum.magnitude));
+      }
+    }
+    EXPECT_GT(over_distinct, 2) << "independence would not hold";
+  }
+}
+
+// The same term a hundred thousand times in float: every addition rounds the same way.
 TEST(RunningSum, HoldsForRepeatedTermsInFloat) {
   const Eigen::Index n = 100000;
   const double x = static_cast<float>(0.1), y = 1;

@@ -42,8 +42,8 @@ struct CiouBox {
   T cx, cy, w, h;
 };
 
-// Overlap and enclosing length along one axis. Both kinds of derivative are with respect to the predicted
-// box.
+// Overlap and enclosing length along one axis. Derivatives are with respect to the predicted box: by its
+// centre and size, and by its upper and lower edge.
 template <class T>
 struct CiouAxis {
   T distance;  // pred centre - target centre
@@ -139,8 +139,10 @@ T ciou_alpha(const T& v, const T& iou) {
 // For identical boxes 1 - iou is eps-sized and the plain bound of v / D is infinite, while v is zero to
 // second order. Two facts keep alpha bounded there. A kernel that forms 1 - iou from an iou held in the
 // compute type has it on the grid of numbers near 1, and eps is at least eps/8 away from that grid (f32: 1e-7
-// - 2^-23 = -1.92e-8), so |D| >= eps/8 and alpha <= v / (eps/8). And alpha is a fraction: 0 <= alpha <= 1
-// while 1 - iou + eps is not negative. The error is the smallest of the plain bound and these two.
+// - 2^-23 = -1.92e-8), so |1 - iou + eps| >= eps/8, and below zero only where iou has rounded to 1 + 2^-23:
+// boxes so nearly equal that v is far below eps/8 and D keeps its sign. So alpha <= v / (eps/8). And alpha is
+// a fraction: 0 <= alpha <= 1 while 1 - iou + eps is not negative. The error is the smallest of the plain
+// bound and these two.
 template <Dtype kType>
 double ciou_alpha_error(double alpha, double plain_error, double v_largest) {
   const double by_grid = v_largest / (kCiouEps / 8);
@@ -177,7 +179,7 @@ void ciou_aspect(const CiouBox<T>& pred, const CiouBox<T>& target, const CiouCon
   const T eps = rounded_constant<T>(convention.aspect_eps);
   const T target_height = convention.aspect_eps == 0 ? target.h : T(target.h + eps);
   const T pred_height = convention.aspect_eps == 0 ? pred.h : T(pred.h + eps);
-  r.angle = atan_of(T(target.w / target_height)) - atan_of(T(pred.w / pred_height));
+  r.angle = angle_difference(atan_of(T(target.w / target_height)), atan_of(T(pred.w / pred_height)));
   r.v = rounded_constant<T>(kFourOverPiSquared) * r.angle * r.angle;
 }
 

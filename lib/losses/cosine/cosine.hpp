@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cosine embedding loss of a pair of rows with label y: the value and its gradient, written once and
-// evaluated on double, RunningError (value and bound) and Eigen's AutoDiffScalar.
+// Cosine embedding loss of a pair of rows with label y: the value, written once and evaluated on double,
+// RunningError (value and bound) and Eigen's AutoDiffScalar, and its gradient on RunningError.
 //
 //   cos = x1.x2 * r1 * r2      loss = 1 - cos for y = 1, max(0, cos - margin) for y = -1
 //   d cos / d x1 = (x2 * r2 - x1 * (cos * k1)) * r1, and the same with 1 and 2 exchanged

@@ -24,8 +24,8 @@ const CosineRule& find_cosine_rule(std::string_view name);
 // The simple form's rule: the next power of two of n_dim.
 int cosine_block_size(std::int64_t n_dim);
 
-// How threads share the rows. A row of up to 32 elements has a thread for each, longer ones about one for 16
-// (8 in f64), at most 512; rows that need less than 128 threads share a block.
+// How threads share the rows. A row of up to 32 elements has a thread for each, longer ones one for 16
+// (8 in f64), at least 32 and at most 512; rows that need less than 128 threads share a block.
 struct CosineLaunch {
   int threads_per_row = 1;
   int rows_per_block = 1;

@@ -55,7 +55,8 @@ Outcome<kType> outcome_of(const CosineSums<RunningError<kType>>& sums, CosineCon
 // A maximum of a norm and a constant that rounding leaves undecided.
 template <Dtype kType>
 bool undecided(RunningError<kType> norm, double least) {
-  return std::abs(norm.value - least) <= norm.error + ComputeFormat<kType>::kUnitRoundoff * least;
+  const double error = norm.error + ComputeFormat<kType>::kUnitRoundoff * least;
+  return std::abs(norm.value - least) <= running_error_detail::apart_by<kType>(error);
 }
 
 // Every way in which a kernel may resolve the maxima that its gradient sees.
@@ -125,7 +126,7 @@ template <Dtype kType>
 Hinge hinge_of(const RunningError<kType>& cosine, double y, double margin) {
   const double distance = cosine.value - margin;
   if (y > 0 || std::isnan(distance)) return Hinge::active;
-  if (std::abs(distance) <= cosine.error) return Hinge::undecided;
+  if (std::abs(distance) <= running_error_detail::apart_by<kType>(cosine.error)) return Hinge::undecided;
   return distance > 0 ? Hinge::active : Hinge::inactive;
 }
 
