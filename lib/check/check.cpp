@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "check/case_kernels.hpp"
+#include "check/diagnosis.hpp"
 #include "check/gradient_checks.hpp"
 #include "check/guards.hpp"
 #include "check/kernel_run.hpp"
@@ -55,6 +56,7 @@ class CaseRun {
     forward();
     if (wants(request_, Pass::backward)) backward();
     if (wants(request_, Pass::backward)) self_consistency();
+    if (request_.diagnose) diagnose_failures();
     report_progress(1);
     std::stable_sort(results_.begin(), results_.end(), [](const CheckResult& a, const CheckResult& b) {
       return std::make_pair(a.case_id.pass, position(a.check)) <
@@ -257,6 +259,16 @@ class CaseRun {
                    kTooManyZeros * static_cast<double>(comparison.compared())) {
       result.verdict = Verdict::mistrusted;
       result.reason = percent(comparison.zeros(), comparison.compared()) + " of the gradients are zero";
+    }
+  }
+
+  // What the kernel does wrong, told by the elements that the reference finds wrong.
+  void diagnose_failures() {
+    for (CheckResult& result : results_) {
+      if (result.check != "reference" || result.verdict != Verdict::failed) continue;
+      std::vector<std::int64_t> items;
+      for (const WorstElement& worst : result.worst) items.push_back(worst.item);
+      result.diagnosis = diagnose(context(), result.case_id.pass, items);
     }
   }
 

@@ -47,6 +47,7 @@ struct CheckRequest {
   std::set<std::string> skip;     // names of checks to leave out
   std::int64_t fd_samples = 256;  // items whose gradients are compared with finite differences
   bool full_jacobian = false;     // every component of these items, not some
+  bool diagnose = true;           // what a failed kernel does wrong
   // Inputs from files instead of the scenario: argument name -> values in the argument's own layout. An
   // argument that is not here is generated (dy), with sizes as in `sizes`.
   std::map<std::string, std::vector<double>> inputs;

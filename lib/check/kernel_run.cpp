@@ -339,6 +339,15 @@ StoredOutputs KernelRun::stored_outputs(const Kernel& kernel) const {
   return outputs;
 }
 
+OutputValues KernelRun::output_values(const Kernel& kernel) const {
+  OutputValues values;
+  for (const auto& [name, bytes] : stored_outputs(kernel)) {
+    values[name].resize(bytes.size() / size_in_bytes(request_.dtype));
+    decode(request_.dtype, bytes, values[name]);
+  }
+  return values;
+}
+
 std::string KernelRun::trace_of_sentinels(const Kernel& kernel, const StoredOutputs& other,
                                           const std::map<std::string, double>& other_sentinels) const {
   const std::size_t element = size_in_bytes(request_.dtype);

@@ -24,6 +24,7 @@ struct LaunchFindings {
 
 // Bytes of every argument that a kernel wrote.
 using StoredOutputs = std::map<std::string, std::vector<std::byte>>;
+using OutputValues = std::map<std::string, std::vector<double>>;  // the same decoded
 
 class KernelRun {
  public:
@@ -71,6 +72,7 @@ class KernelRun {
       const Kernel& kernel, const std::map<std::string, double>& sentinels) const;
 
   [[nodiscard]] StoredOutputs stored_outputs(const Kernel& kernel) const;
+  [[nodiscard]] OutputValues output_values(const Kernel& kernel) const;
   // Outputs differ from those of `other`, a launch that began with other sentinels: "d_pred of box 3 is not
   // written", or that results depend on what the output held before.
   [[nodiscard]] std::string trace_of_sentinels(const Kernel& kernel, const StoredOutputs& other,

@@ -15,6 +15,8 @@
 
 namespace lossgrad {
 
+struct Fault;  // losses/fault.hpp
+
 struct NamedChoice {
   std::string name;
   std::string summary;  // one line
@@ -166,6 +168,9 @@ class Loss {
   // convention holds fixed stays at the item's own values.
   [[nodiscard]] virtual double value_at(std::string_view convention, const Items& items, std::int64_t index,
                                         std::span<const double> point) const = 0;
+  // Deviations that selftest injects and a diagnosis names, and the sizes of a small case in which they show.
+  [[nodiscard]] virtual const std::vector<Fault>& faults() const = 0;
+  [[nodiscard]] virtual Sizes selftest_sizes() const = 0;
   // The loss's value from a forward kernel's outputs of one item (argument name -> components), with what the
   // convention holds fixed taken from the outputs at the base point.
   using ItemOutputs = std::map<std::string, std::vector<double>>;

@@ -30,6 +30,18 @@ std::optional<Verdict> parse_verdict(std::string_view text) {
   return std::nullopt;
 }
 
+std::string_view name(FaultOutcome outcome) {
+  switch (outcome) {
+    case FaultOutcome::caught:
+      return "caught";
+    case FaultOutcome::slipped:
+      return "slipped";
+    case FaultOutcome::equivalent:
+      return "equivalent";
+  }
+  return "";
+}
+
 Summary summarise(const Run& run) {
   Summary summary;
   for (const CheckResult& result : run.checks) {

@@ -33,7 +33,7 @@ struct CaseId {
   Dtype dtype = Dtype::f32;
   Sizes sizes;                                             // {"N": 1048576}
   std::map<std::string, double> parameters;                // {"margin": 0.5}
-  std::string scenario;                                    // "mixed"; "file" for boxes read from files
+  std::string scenario;                                    // "mixed"; "file" for inputs read from files
   std::vector<std::pair<std::string, std::string>> files;  // argument name -> path, as given
   std::uint64_t seed = 0;
   std::string backend;      // "host"
@@ -67,6 +67,14 @@ struct WorstElement {
   std::vector<std::pair<std::string, std::vector<double>>> inputs;
 };
 
+// A deviation that explains what a failed kernel computed.
+struct Diagnosis {
+  std::string name;     // "alpha_detached"; "convention_torchvision" for another convention
+  std::string summary;  // goes on from "behaves as if": "alpha were held fixed"
+  double share = 0;     // of the wrong elements, and of those it would make wrong, that it explains
+  int rank = 1;         // 1 is best; deviations that explain equally much share a rank
+};
+
 // One named check of one case.
 struct CheckResult {
   CaseId case_id;
@@ -86,10 +94,38 @@ struct CheckResult {
   std::optional<Distribution> rel_error;
   std::optional<Distribution> ulp_error;  // in ulp of the storage type
   std::vector<WorstElement> worst;        // largest bound usage first
+  std::vector<Diagnosis> diagnosis;       // of a failed kernel, best first; empty: none found
   // What deserves a word about inputs read from files: boxes left out, odd boxes, values changed by rounding.
   std::vector<std::string> data_notes;
   double seconds = 0;
   std::string command;  // the command line that repeats this case
+};
+
+enum class FaultOutcome {
+  caught,      // by the check that should catch it
+  slipped,     // not, or for the wrong reason
+  equivalent,  // it changes nothing in this type
+};
+std::string_view name(FaultOutcome outcome);
+
+// What became of one fault that selftest injected.
+struct FaultResult {
+  std::string loss;
+  std::string fault;    // name in the loss's dictionary
+  std::string family;   // "sign"
+  std::string summary;  // goes on from "behaves as if"
+  Pass pass = Pass::forward;
+  Dtype dtype = Dtype::f32;
+  std::string backend;
+  FaultOutcome outcome = FaultOutcome::caught;
+  std::vector<std::string> caught_by;  // checks that failed
+  double bound_usage = 0;              // largest over the checks
+  std::string reason;                  // of the check that caught it, why it slipped, or why it is equivalent
+  // Where a diagnosis was asked for and the fault has numbers of its own: the rank of the right name, 0 when
+  // it is not among those found.
+  std::optional<int> diagnosed_as;
+  std::vector<Diagnosis> diagnosis;
+  double seconds = 0;
 };
 
 struct DeviceContext {
@@ -118,7 +154,8 @@ struct RunContext {
 struct Run {
   RunContext context;
   std::vector<CheckResult> checks;
-  bool complete = false;  // false while cases are still to come, and for ever in an aborted run
+  std::vector<FaultResult> faults;  // of a selftest
+  bool complete = false;            // false while cases are still to come, and for ever in an aborted run
 };
 
 struct Summary {

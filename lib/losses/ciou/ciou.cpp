@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "losses/ciou/ciou_faults.hpp"
 #include "losses/ciou/ciou_kernel.hpp"
 #include "losses/ciou/ciou_scenarios.hpp"
 #include "losses/loss.hpp"
@@ -188,6 +189,8 @@ class CiouLoss final : public Loss {
     static constexpr std::array kBlocks = {32, 96, 256, 512, 1024};
     return kBlocks;
   }
+  const std::vector<Fault>& faults() const override { return ciou_faults(); }
+  Sizes selftest_sizes() const override { return {{"N", 3000}}; }
 
   void generate(std::string_view scenario, Dtype dtype, std::uint64_t seed, Items& items) const override;
   void evaluate(const ReferenceRequest& request, const Items& items, Reference& reference) const override;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "losses/cosine/cosine_faults.hpp"
 #include "losses/cosine/cosine_kernel.hpp"
 #include "losses/cosine/cosine_reference.hpp"
 #include "losses/cosine/cosine_scenarios.hpp"
@@ -109,6 +110,8 @@ class CosineLoss final : public Loss {
   }
   // The block size decides the order of the sums.
   std::span<const int> repeatability_blocks() const override { return {}; }
+  const std::vector<Fault>& faults() const override { return cosine_faults(); }
+  Sizes selftest_sizes() const override { return {{"n_rows", 120}, {"n_dim", 200}}; }
 
   void generate(std::string_view scenario, Dtype dtype, std::uint64_t seed, Items& items) const override;
   void evaluate(const ReferenceRequest& request, const Items& items, Reference& reference) const override;

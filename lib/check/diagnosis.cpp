@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "check/diagnosis.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "check/kernel_run.hpp"
+#include "losses/fault.hpp"
+
+namespace lossgrad {
+namespace {
+
+constexpr std::int64_t kFirstItems = 256;
+constexpr std::int64_t kMostElements = 1 << 17;
+constexpr double kLeastShare = 0.9;
+// A deviation may lose more digits than the right formula: what its own numbers may err by, in units.
+constexpr double kDeviationUnits = 64;
+
+// The case cut down to some of its items, as a request with inputs of its own.
+CheckRequest cut_request(const CaseContext& context, Pass pass, const std::vector<std::int64_t>& items) {
+  const CheckRequest& request = context.request;
+  CheckRequest cut = request;
+  cut.passes = {pass};
+  cut.sizes = sizes_with(request, static_cast<std::int64_t>(items.size()));
+  cut.inputs.clear();
+  const Kernel backward = own_kernel(request, Pass::backward, request.dtype);  // has every input and dy
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const Items one = context.source.read(items[i], 1);
+    for (const Argument& argument : backward.arguments()) {
+      const auto values = one.values.find(argument.name);
+      if (values == one.values.end()) continue;
+      const ItemLayout layout = item_layout(cut, argument);
+      auto& all = cut.inputs[argument.name];
+      all.resize(static_cast<std::size_t>(layout.elements()));
+      for (std::int64_t o = 0; o < layout.outer; ++o) {
+        std::copy_n(values->second.begin() + o * layout.inner, layout.inner,
+                    all.begin() + (o * layout.items + static_cast<std::int64_t>(i)) * layout.inner);
+      }
+    }
+  }
+  return cut;
+}
+
+std::vector<std::int64_t> items_to_look_at(const CheckRequest& request, const Kernel& kernel,
+                                           const std::vector<std::int64_t>& worst) {
+  std::int64_t per_item = 0;
+  for (const Argument& argument : kernel.arguments()) {
+    if (argument.is_array()) per_item += item_layout(request, argument).per_item();
+  }
+  const std::int64_t count = request.sizes.at(request.loss->item_size());
+  const std::int64_t first = std::min(
+      count, std::clamp<std::int64_t>(kMostElements / std::max<std::int64_t>(1, per_item), 1, kFirstItems));
+  std::vector<std::int64_t> items;
+  for (std::int64_t i = 0; i < first; ++i) items.push_back(i);
+  for (const std::int64_t item : worst) {
+    if (std::find(items.begin(), items.end(), item) == items.end()) items.push_back(item);
+  }
+  return items;
+}
+
+// What a kernel gives for the items of a request.
+OutputValues outputs_of(const CheckRequest& request, Backend& backend, const Kernel& kernel,
+                        LoadedKernel& loaded) {
+  const InputSource source(request);
+  KernelRun run(request, backend, request.sizes, 0, request.seed);
+  run.provide(kernel);
+  run.write_inputs(source);
+  if (kernel.pass() == Pass::backward) run.write_reference_saved(kernel);
+  (void)run.launch(loaded, kernel, 0);
+  return run.output_values(kernel);
+}
+
+// What is judged of one output element: where the right value is certain.
+struct Element {
+  double got, right, tolerance;
+};
+struct Elements {
+  std::vector<std::pair<std::string, std::size_t>> places;  // output and position
+  std::vector<Element> values;
+};
+
+Elements elements_of(const CheckRequest& cut, const Kernel& kernel, const OutputValues& got) {
+  const InputSource source(cut);
+  const std::int64_t count = cut.sizes.at(cut.loss->item_size());
+  Reference reference;
+  cut.loss->evaluate({kernel.pass(), cut.dtype, cut.convention}, source.read(0, count), reference);
+  Elements elements;
+  for (const auto& [output, values] : got) {
+    const ReferenceValues& right = reference.at(output);
+    for (std::size_t e = 0; e < values.size(); ++e) {
+      if (right.flags[e] != 0 || !std::isfinite(right.bound[e])) continue;
+      elements.places.emplace_back(output, e);
+      elements.values.push_back({values[e], right.low[e], cut.tolerance.slack * right.bound[e]});
+    }
+  }
+  return elements;
+}
+
+bool same(double a, double b, double tolerance) {
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
+  if (std::isinf(a) || std::isinf(b)) return std::isinf(a) && std::isinf(b);
+  return std::abs(a - b) <= tolerance;
+}
+
+// How well `deviation` explains the elements that are wrong or that it would make wrong.
+double share_explained(const Elements& elements, const OutputValues& deviation, Dtype dtype) {
+  const double unit = compute_type(dtype) == Dtype::f64 ? 0x1p-53 : 0x1p-24;
+  std::int64_t telling = 0, wrong = 0, explained = 0;
+  for (std::size_t i = 0; i < elements.values.size(); ++i) {
+    const Element& element = elements.values[i];
+    const auto& [output, place] = elements.places[i];
+    double other = deviation.at(output)[place];
+    double slack = element.tolerance;
+    if (std::isfinite(other)) {
+      slack += kDeviationUnits * unit * std::abs(other);
+      if (size_in_bytes(dtype) == 2) slack += ulp(dtype, other);
+      if (std::abs(other) > format_of(dtype).max)
+        other = std::copysign(std::numeric_limits<double>::infinity(), other);
+    }
+    const bool is_wrong = !same(element.got, element.right, element.tolerance);
+    if (!is_wrong && same(other, element.right, slack)) continue;
+    ++telling;
+    wrong += is_wrong ? 1 : 0;
+    explained += same(element.got, other, slack) ? 1 : 0;
+  }
+  return wrong == 0 ? 0 : static_cast<double>(explained) / static_cast<double>(telling);
+}
+
+struct Candidate {
+  Diagnosis diagnosis;
+  Kernel kernel;
+};
+
+std::vector<Candidate> candidates(const CheckRequest& cut, Pass pass, const Kernel& failed) {
+  const Loss& loss = *cut.loss;
+  KernelOptions options{pass, Dtype::f64, cut.convention, kOwnBlock, cut.sizes};
+  std::vector<Candidate> list;
+  for (const NamedChoice& convention : loss.conventions()) {
+    if (convention.name == cut.convention) continue;
+    KernelOptions other = options;
+    other.convention = convention.name;
+    list.push_back(
+        {{"convention_" + convention.name, "the convention were " + convention.name, 0}, loss.kernel(other)});
+  }
+  for (const Fault& fault : loss.faults()) {
+    const bool of_this_convention = fault.convention.empty() || fault.convention == cut.convention;
+    if (fault.pass != pass || !fault.has_own_values() || !fault.kernel_convention.empty() ||
+        !of_this_convention || !fault.shows_in(failed.dtype()) || !fault.shows_in(Dtype::f64))
+      continue;
+    list.push_back({{fault.name, fault.summary, 0}, faulty_kernel(loss, fault, options)});
+  }
+  return list;
+}
+
+}  // namespace
+
+std::vector<Diagnosis> diagnose(const CaseContext& context, Pass pass, const std::vector<std::int64_t>& worst,
+                                std::size_t most) {
+  const ReadyKernel& failed = context.kernels.main(pass);
+  const CheckRequest cut =
+      cut_request(context, pass, items_to_look_at(context.request, failed.kernel, worst));
+  const Elements elements =
+      elements_of(cut, failed.kernel, outputs_of(cut, context.backend, failed.kernel, *failed.loaded));
+  CheckRequest wide = cut;
+  wide.dtype = Dtype::f64;
+  std::vector<Candidate> list = candidates(cut, pass, failed.kernel);
+  std::vector<Kernel> kernels;
+  for (const Candidate& candidate : list) kernels.push_back(candidate.kernel);
+  const auto loaded = context.backend.load_all(kernels);
+  std::vector<Diagnosis> found;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    Diagnosis diagnosis = list[i].diagnosis;
+    diagnosis.share =
+        share_explained(elements, outputs_of(wide, context.backend, list[i].kernel, *loaded[i]), cut.dtype);
+    if (diagnosis.share >= kLeastShare) found.push_back(std::move(diagnosis));
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Diagnosis& a, const Diagnosis& b) { return a.share > b.share; });
+  if (found.size() > most) found.resize(most);
+  return found;
+}
+
+}  // namespace lossgrad

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Injects a fault of a loss's dictionary into the built-in kernel and looks which checks catch it.
+#pragma once
+
+#include "check/check.hpp"
+#include "device/backend.hpp"
+#include "losses/fault.hpp"
+#include "results/results.hpp"
+
+namespace lossgrad {
+
+// The case in which the fault shows, with the faulty kernel in the place of the built-in one.
+CheckRequest fault_request(const Loss& loss, const Fault& fault, Dtype dtype);
+
+// Checks the faulty kernel in that case. `caught`: the check that the fault names failed, for the reason that
+// it names, in no other outputs than it names, and the checks that cannot see it passed. A type in which the
+// fault does not show is `equivalent` and not run.
+// With `diagnose` the result says what a diagnosis of the faulty kernel suggests.
+FaultResult check_fault(const Loss& loss, const Fault& fault, Dtype dtype, Backend& backend, bool diagnose);
+
+// The kernels that check_fault() compiles, so that many can be compiled at once.
+std::vector<Kernel> fault_kernels(const Loss& loss, const Fault& fault, Dtype dtype);
+
+}  // namespace lossgrad

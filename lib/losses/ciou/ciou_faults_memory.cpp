@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// Right arithmetic on wrong elements, in a wrong order, or with something left over from before.
+#include "losses/ciou/ciou_faults.hpp"
+
+namespace lossgrad {
+namespace {
+
+constexpr Pass kForward = Pass::forward;
+const std::string kOwn = "static_cast<long long>(blockIdx.x) * BLOCK_N + threadIdx.x;";
+const std::string kBackwardBound = "if (i >= n) return;";
+const std::string kForwardBound = "if (i >= N) return;";
+const std::string kStoreDx = "store_value(d_pred + i, upstream * d_cx);";
+const std::string kStoreDw = "store_value(d_pred + 2 * n + i, upstream * d_w);";
+const std::string kStoreLoss = "store_value(loss + i, one_minus_iou";
+
+std::vector<Fault> elements() {
+  return {
+      {.name = "last_box_lost",
+       .family = FaultFamily::element_lost,
+       .summary = "the last box were left out",
+       .edits = {{kBackwardBound, "if (i >= n - 1) return;"}},
+       .check = "guards",
+       .reason = "is not written"},
+      {.name = "tail_block_lost",
+       .family = FaultFamily::tail_lost,
+       .summary = "the boxes after the last whole block were left out",
+       .edits = {{kBackwardBound, "if ((blockIdx.x + 1ll) * BLOCK_N > n) return;"}},
+       .check = "guards",
+       .reason = "is not written"},
+      {.name = "first_box_lost",
+       .family = FaultFamily::element_lost,
+       .summary = "the first box were left out",
+       .pass = kForward,
+       .edits = {{kForwardBound, "if (i >= N || i < 1) return;"}},
+       .check = "guards",
+       .reason = "is not written"},
+      {.name = "written_past_the_end",
+       .family = FaultFamily::out_of_bounds,
+       .summary = "threads past the last box wrote as well",
+       .edits = {{kBackwardBound, ""}},
+       .check = "guards",
+       .reason = "written at element"},
+      {.name = "forward_written_past_the_end",
+       .family = FaultFamily::out_of_bounds,
+       .summary = "threads past the last box wrote as well",
+       .pass = kForward,
+       .edits = {{kForwardBound, ""}},
+       .check = "guards",
+       .reason = "written at element"},
+      {.name = "one_box_too_many",
+       .family = FaultFamily::out_of_bounds,
+       .summary = "one box too many were written",
+       .pass = kForward,
+       .edits = {{kForwardBound, "if (i > N) return;"}},
+       .check = "guards",
+       .reason = "written at element"},
+      {.name = "written_one_further",
+       .family = FaultFamily::out_of_bounds,
+       .summary = "the last component were written one box further",
+       .edits = {{"store_value(d_pred + 3 * n + i,", "store_value(d_pred + 3 * n + i + 1,"}},
+       .check = "guards",
+       .reason = "written at element"},
+      {.name = "written_one_before",
+       .family = FaultFamily::out_of_bounds,
+       .summary = "the loss were written one box before its place",
+       .pass = kForward,
+       .edits = {{kStoreLoss, "store_value(loss + i - 1, one_minus_iou"}},
+       .check = "guards",
+       .reason = "before the start of loss"},
+      {.name = "forward_written_one_before_its_backward",
+       .family = FaultFamily::out_of_bounds,
+       .summary = "forward wrote one box before its place",
+       .pass = kForward,
+       .edits = {{kStoreLoss, "store_value(loss + i - 1, one_minus_iou"}},
+       .check = "guards",
+       .reason = "forward: written 1 elements before the start of loss",
+       .checked = Pass::backward,
+       .blind = {"reference"}},
+      {.name = "neighbour_read",
+       .family = FaultFamily::layout,
+       .summary = "the next box were read",
+       .edits = {{"ciou_pair<HAS_EPS, kLoadsFirst>(pred, target, i, n)",
+                  "ciou_pair<HAS_EPS, kLoadsFirst>(pred, target, i + 1, n)"}}},
+      {.name = "boxes_read_as_rows",
+       .family = FaultFamily::layout,
+       .summary = "the boxes were read as [N, 4]",
+       .edits = {{"load_value(pred + i), py = load_value(pred + n + i)",
+                  "load_value(pred + 4 * i), py = load_value(pred + 4 * i + 1)"}}},
+      {.name = "width_never_written",
+       .family = FaultFamily::element_lost,
+       .summary = "the width's gradient were not written",
+       .edits = {{kStoreDw, "(void)d_w;"}},
+       .check = "guards",
+       .reason = "is not written"},
+      {.name = "saved_v_never_written",
+       .family = FaultFamily::element_lost,
+       .summary = "v were not saved",
+       .pass = kForward,
+       .edits = {{"store_value(v + i, v_value);", ""}},
+       .check = "guards",
+       .reason = "v of box 0 is not written"},
+      {.name = "zero_gradient_not_written",
+       .family = FaultFamily::element_lost,
+       .summary = "zeros were not written",
+       .edits = {{kStoreDx, "if (upstream * d_cx != C(0)) store_value(d_pred + i, upstream * d_cx);"}},
+       .check = "guards",
+       .reason = "is not written",
+       .scenario = "nested"},
+      {.name = "index_of_16_bits",
+       .family = FaultFamily::narrow_offset,
+       .summary = "the index had 16 bits",
+       .edits = {{"ciou_pair<HAS_EPS, kLoadsFirst>(pred, target, i, n)",
+                  "ciou_pair<HAS_EPS, kLoadsFirst>(pred, target, i & 0xffff, n)"}},
+       .sizes = {{"N", 70000}}},
+      {.name = "forward_index_of_16_bits",
+       .family = FaultFamily::narrow_offset,
+       .summary = "the index had 16 bits",
+       .pass = kForward,
+       .edits = {{kOwn + "\n  if (i >= N)", kOwn + "\n  if ((i & ~0xffffll) != 0 || i >= N)"}},
+       .check = "guards",
+       .reason = "is not written",
+       .sizes = {{"N", 70000}}},
+      {.name = "block_size_written_as_256",
+       .family = FaultFamily::tail_lost,
+       .summary = "the block size were always 256",
+       .edits = {{kOwn + "\n  if (i >= n)",
+                  "static_cast<long long>(blockIdx.x) * 256 + threadIdx.x;\n  if (i >= n)"}},
+       .check = "repeatability",
+       .reason = "other bits with a block of",
+       .every_block_size = true,
+       .blind = {"reference", "own_saved", "guards"}},
+  };
+}
+
+std::vector<Fault> leftovers() {
+  return {
+      {.name = "added_to_the_output",
+       .family = FaultFamily::accumulation,
+       .summary = "the gradient were added to what the output held",
+       .edits = {{kStoreDx, "store_value(d_pred + i, load_value(d_pred + i) + upstream * d_cx);"}},
+       .check = "guards",
+       .reason = "the result depends on what the output held before",
+       .outputs = {"d_pred[0]"}},
+      {.name = "largest_kept",
+       .family = FaultFamily::accumulation,
+       .summary = "the output kept what it held where that was smaller",
+       .pass = kForward,
+       .edits = {{"store_value(alpha + i, alpha_value);",
+                  "if (alpha_value < load_value(alpha + i)) store_value(alpha + i, alpha_value);"}},
+       .check = "guards",
+       .reason = "alpha of box"},
+      {.name = "saved_alpha_overwritten",
+       .family = FaultFamily::input_damaged,
+       .summary = "the saved alpha were overwritten",
+       .edits = {{kStoreDx, kStoreDx + "\n  store_value(const_cast<D*>(alpha) + i, C(0));"}},
+       .check = "guards",
+       .reason = "input"},
+      {.name = "prediction_overwritten",
+       .family = FaultFamily::input_damaged,
+       .summary = "the prediction were overwritten",
+       .pass = kForward,
+       .edits = {{"const C eps = CiouConstants<C>::kEps;\n  const C d2",
+                  "const C eps = CiouConstants<C>::kEps;\n  store_value(const_cast<D*>(pred) + i, "
+                  "pair.pw);\n  const C d2"}},
+       .check = "guards",
+       .reason = "input"},
+      {.name = "answer_from_a_cache",
+       .family = FaultFamily::stale_result,
+       .summary = "the loss of the first launch were kept",
+       .pass = kForward,
+       .edits = {{"template <typename D, int BLOCK_N, bool HAS_EPS>\n__device__ __forceinline__ void "
+                  "yolo_ciou_loss_forward",
+                  "__device__ float kept_loss[1 << 16];\n"
+                  "template <typename D, int BLOCK_N, bool HAS_EPS>\n__device__ __forceinline__ void "
+                  "yolo_ciou_loss_forward"},
+                 {kStoreLoss + " + d2 / c2 + alpha_value * v_value);",
+                  "if (kept_loss[i] == 0) kept_loss[i] = one_minus_iou + d2 / c2 + alpha_value * v_value;\n"
+                  "  store_value(loss + i, kept_loss[i]);"}},
+       .check = "guards",
+       .reason = "second launch on other inputs"},
+  };
+}
+
+std::vector<Fault> order() {
+  const std::vector<std::string> tile = {"boxes.cuh", "corner_box.cuh", "shared_tile.cuh"};
+  const std::string filled = "__syncthreads();  // the predictions are there";
+  const std::string target_filled = "__syncthreads();  // the targets are there";
+  const std::string free = "__syncthreads();  // the tile is free again";
+  return {
+
+      {.name = "block_neighbour_awaited",
+       .family = FaultFamily::order_dependent,
+       .summary = "a block read what another one wrote",
+       .pass = kForward,
+       .edits = {{"store_value(v + i, v_value);",
+                  "store_value(v + i, v_value);\n"
+                  "  if (i >= BLOCK_N && load_value(v + i - BLOCK_N) > C(30)) store_value(v + i, C(0));"}},
+       .check = "repeatability",
+       .reason = "the result depends on the order of threads"},
+  };
+}
+
+}  // namespace
+
+std::vector<Fault> ciou_memory_faults() {
+  std::vector<Fault> all;
+  for (const auto& part : {elements(), leftovers(), order()}) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+}  // namespace lossgrad

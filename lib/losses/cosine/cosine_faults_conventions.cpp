@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each convention's kernel checked as each other convention. On rows of ordinary length all conventions agree
+// within rounding; short rows and zero rows tell them apart, in f32:
+//   tiny_norm: every pair differs, in both passes, except that in f32 the lengths below 1e-12, at which
+//     normalize differs from exact, are out of the range of many an exact kernel;
+//   zero_row, backward: every pair differs (the gradient of the zero row is the other row times 1 / |x2| and
+//     infinity, 1e6, 1e8, 1e8 |x2| or 1e12);
+//   zero_row, forward: exact gives NaN, all others have cos = 0.
+#include "losses/cosine/cosine_faults.hpp"
+
+namespace lossgrad {
+namespace {
+
+const std::vector<std::string> kConventions = {"exact", "torch", "similarity", "product", "normalize"};
+
+Fault taken_for(const std::string& kernel, const std::string& checked, Pass pass,
+                const std::string& scenario) {
+  Fault fault;
+  fault.name = kernel;
+  fault.name += "_taken_for_" + checked + '_' + scenario;
+  fault.family = FaultFamily::convention;
+  fault.summary = "the convention were " + kernel;
+  fault.pass = pass;
+  fault.convention = checked;
+  fault.kernel_convention = kernel;
+  fault.scenario = scenario;
+  fault.sizes = {{"n_dim", 20}};
+  return fault;
+}
+
+}  // namespace
+
+std::vector<Fault> cosine_convention_faults() {
+  std::vector<Fault> all;
+  for (const std::string& kernel : kConventions) {
+    for (const std::string& checked : kConventions) {
+      if (kernel == checked) continue;
+      for (const Pass pass : {Pass::forward, Pass::backward}) {
+        all.push_back(taken_for(kernel, checked, pass, "tiny_norm"));
+        if (kernel == "normalize" && checked == "exact") {
+          all.back().dtypes = {Dtype::f64};
+          all.back().elsewhere = "lengths below 1e-12 are out of the range of f32";
+        }
+        const bool exact = kernel == "exact" || checked == "exact";
+        if (pass == Pass::forward && !exact) continue;
+        all.push_back(taken_for(kernel, checked, pass, "zero_row"));
+        if (checked == "exact") all.back().reason = "the formula gives NaN here";
+        if (kernel == "exact") all.back().reason = "not finite";
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace lossgrad
