@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "temporary_folder.hpp"
 #include "test_files.hpp"
 
 namespace lossgrad {
