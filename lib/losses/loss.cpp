@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "losses/loss.hpp"
 
-#include <array>
-
 #include "base/error.hpp"
 #include "base/suggest.hpp"
 
 namespace lossgrad {
-
-#define LOSS(name) const Loss& name##_loss();
-#include "losses/losses.def"
-#undef LOSS
 
 std::span<const double> Items::at(const std::string& argument) const {
   const auto found = values.find(argument);
@@ -34,15 +28,6 @@ Parameters default_parameters(const Loss& loss) {
   Parameters parameters;
   for (const ParameterInfo& parameter : loss.parameters()) parameters[parameter.name] = parameter.standard;
   return parameters;
-}
-
-std::span<const Loss* const> all_losses() {
-  static const std::array losses = {
-#define LOSS(name) &name##_loss(),
-#include "losses/losses.def"
-#undef LOSS
-  };
-  return losses;
 }
 
 const Loss& find_loss(std::string_view wanted) {

@@ -47,16 +47,4 @@ DerivativeEstimate ridders_extrapolate(std::span<const double> forward, std::spa
   return best;
 }
 
-DerivativeEstimate ridders_derivative(const std::function<double(double)>& function, double x,
-                                      double first_step, double noise) {
-  std::vector<double> forward, backward, widths;
-  for (const double step : ridders_steps(first_step, kRiddersSteps)) {
-    const double above = x + step, below = x - step;
-    forward.push_back(function(above));
-    backward.push_back(function(below));
-    widths.push_back(above - below);
-  }
-  return ridders_extrapolate(forward, backward, widths, noise);
-}
-
 }  // namespace lossgrad

@@ -4,7 +4,6 @@
 // 75-76.
 #pragma once
 
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -24,10 +23,6 @@ std::vector<double> ridders_steps(double first_step, int count);
 // absolute error of one function value.
 DerivativeEstimate ridders_extrapolate(std::span<const double> forward, std::span<const double> backward,
                                        std::span<const double> widths, double noise);
-
-// The two together for a function of one variable whose values err by at most `noise`.
-DerivativeEstimate ridders_derivative(const std::function<double(double)>& function, double x,
-                                      double first_step, double noise);
 
 inline constexpr int kRiddersSteps = 12;
 

@@ -4,7 +4,6 @@
 #include <array>
 
 #include "base/error.hpp"
-#include "base/suggest.hpp"
 
 namespace lossgrad {
 namespace {
@@ -36,7 +35,6 @@ Kernel make_kernel(const std::string& stem, const KernelOptions& options, std::s
 // Names and lists only: no engine under test evaluates it.
 class FakeLoss : public Loss {
  public:
-  using Loss::generate;
   [[nodiscard]] std::string_view summary() const override { return "a stand-in"; }
   [[nodiscard]] std::span<const NamedChoice> conventions() const override { return conventions_; }
   [[nodiscard]] std::span<const ScenarioInfo> scenarios() const override { return scenarios_; }
@@ -153,27 +151,6 @@ std::span<const Loss* const> all_losses() {
   static const FakeCosine cosine;
   static const std::array<const Loss*, 2> losses = {&ciou, &cosine};
   return losses;
-}
-
-Sizes default_sizes(const Loss& loss) {
-  Sizes sizes;
-  for (const SizeInfo& size : loss.sizes()) sizes[size.name] = size.standard;
-  return sizes;
-}
-
-Parameters default_parameters(const Loss& loss) {
-  Parameters parameters;
-  for (const ParameterInfo& parameter : loss.parameters()) parameters[parameter.name] = parameter.standard;
-  return parameters;
-}
-
-const Loss& find_loss(std::string_view name) {
-  std::vector<std::string> known;
-  for (const Loss* loss : all_losses()) {
-    if (loss->name() == name) return *loss;
-    known.emplace_back(loss->name());
-  }
-  throw Error(ErrorKind::usage, unknown_name_message("loss", name, known));
 }
 
 const std::vector<CheckName>& check_names() {

@@ -14,6 +14,7 @@
 #include "base/files.hpp"
 #include "fakes.hpp"
 #include "results/run_json.hpp"
+#include "temporary_folder.hpp"
 
 namespace lossgrad::app {
 namespace {
@@ -24,16 +25,7 @@ namespace fs = std::filesystem;
 
 class ProgramTest : public ::testing::Test {
  protected:
-  ProgramTest() {
-    test::engine() = {};
-    std::string pattern = (fs::temp_directory_path() / "lossgrad_test.XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
-  }
-  ~ProgramTest() override { fs::remove_all(folder_); }
-  ProgramTest(const ProgramTest&) = delete;
-  ProgramTest& operator=(const ProgramTest&) = delete;
-  ProgramTest(ProgramTest&&) = delete;
-  ProgramTest& operator=(ProgramTest&&) = delete;
+  ProgramTest() { test::engine() = {}; }
 
   int run(const std::string& line) {
     out_.str("");
@@ -48,7 +40,7 @@ class ProgramTest : public ::testing::Test {
   [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
 
   bool terminal_ = false;
-  fs::path folder_;
+  const test::TemporaryFolder folder_;
 
  private:
   std::ostringstream out_;
@@ -184,7 +176,7 @@ TEST_F(ProgramTest, ErrorBeforeTheFirstResultWritesNothing) {
 TEST_F(ProgramTest, UnwritableOutputIsFoundBeforeTheRun) {
   EXPECT_EQ(run("check ciou --json " + path("no/run.json")), 3);
   EXPECT_THAT(err(), HasSubstr("there is no folder"));
-  EXPECT_EQ(run("check ciou --json " + folder_.string()), 3);
+  EXPECT_EQ(run("check ciou --json " + folder_.path().string()), 3);
   EXPECT_THAT(err(), HasSubstr("it is a folder"));
   EXPECT_TRUE(test::engine().requests.empty());
 }

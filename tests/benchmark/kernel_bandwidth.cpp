@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints what a loss's kernels reach against the device-to-device copy bandwidth of the same run.
 //
-//   kernel_bandwidth [ciou|cosine] [--n 16777216] [--rows 1000000] [--dim 512] [--block 256] [--dtype
-//   f32,f64]
-//                    [--backend cuda] [--samples 50]
+//   kernel_bandwidth [ciou|cosine] [--n 16777216] [--rows 1000000] [--dim 512] [--block 256]
+//                    [--dtype f32,f64] [--backend cuda] [--samples 50]
 //
 // Bytes are the contract's least: each input read once, each output written once, also those that a kernel
 // need not read. Inputs are the loss's second scenario (the plain one); every timed launch works on the next
@@ -11,7 +10,9 @@
 // events.
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -160,32 +161,50 @@ void measure_all(Backend& backend, const Plan& plan, double copy_rate) {
   }
 }
 
+using GivenSizes = std::map<std::string_view, std::vector<std::int64_t>>;  // field -> values
+
+// What is measured where the command line does not say; another size has the loss's own default.
+const GivenSizes kMeasured = {{"n", {std::int64_t{1} << 24}}, {"rows", {1000000}}, {"dim", {512}}};
+
+// The first values of all sizes, then the second ones ...; the last value of a shorter list stands for the
+// rest.
+std::vector<Sizes> sizes_of(const Loss& loss, const GivenSizes& given) {
+  std::map<std::string, std::vector<std::int64_t>> values;
+  std::size_t cases = 0;
+  for (const SizeInfo& size : loss.sizes()) {
+    values[size.name] = {size.standard};
+    for (const GivenSizes* source : {&kMeasured, &given}) {
+      const auto found = source->find(field_of_size(size.name));
+      if (found != source->end() && !found->second.empty()) values[size.name] = found->second;
+    }
+    cases = std::max(cases, values[size.name].size());
+  }
+  std::vector<Sizes> all(cases);
+  for (std::size_t i = 0; i < cases; ++i) {
+    for (const auto& [name, list] : values) all[i][name] = list[std::min(i, list.size() - 1)];
+  }
+  return all;
+}
+
 int run(int argc, char** argv) {
   CLI::App app("a loss's kernels against the copy bandwidth of the same run");
   std::string loss_name = "ciou";
-  std::vector<std::int64_t> boxes = {std::int64_t{1} << 24}, rows = {1000000}, dims = {512};
+  GivenSizes given;
   std::vector<int> blocks = {kOwnBlock};
   std::vector<std::string> dtypes = {"f32"};
   std::string backend_name = "cuda";
   int samples = 50;
   app.add_option("loss", loss_name);
-  app.add_option("--n", boxes)->delimiter(',');
-  app.add_option("--rows", rows)->delimiter(',');
-  app.add_option("--dim", dims)->delimiter(',');
+  for (const SizeField& entry : kSizeFields)
+    app.add_option("--" + std::string(entry.field), given[entry.field])->delimiter(',');
   app.add_option("--block", blocks)->delimiter(',');
   app.add_option("--dtype", dtypes)->delimiter(',');
   app.add_option("--backend", backend_name);
   app.add_option("--samples", samples)->check(CLI::PositiveNumber);
   CLI11_PARSE(app, argc, argv);
 
-  Plan plan{&find_loss(loss_name), {}, {}, blocks, samples};
-  if (default_sizes(*plan.loss).contains("N")) {
-    for (const std::int64_t n : boxes) plan.sizes.push_back({{"N", n}});
-  } else {
-    for (std::size_t i = 0; i < std::max(rows.size(), dims.size()); ++i)
-      plan.sizes.push_back(
-          {{"n_rows", rows[std::min(i, rows.size() - 1)]}, {"n_dim", dims[std::min(i, dims.size() - 1)]}});
-  }
+  const Loss& loss = find_loss(loss_name);
+  Plan plan{&loss, sizes_of(loss, given), {}, blocks, samples};
   for (const std::string& text : dtypes) {
     const auto dtype = parse_dtype(text);
     if (!dtype) throw Error(ErrorKind::usage, "unknown dtype '" + text + "'");

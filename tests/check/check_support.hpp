@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <ostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -17,6 +19,30 @@ namespace lossgrad::check_support {
 inline Backend& host() {
   static const auto backend = open_backend(BackendKind::host);
   return *backend;
+}
+
+// What built-in kernels there are of a loss, but for their blocks.
+struct Variant {
+  std::string loss;
+  Dtype dtype;
+  std::string convention;
+};
+
+// "f32_yolo" ...
+inline std::string label(const Variant& variant) {
+  return std::string(name(variant.dtype)) + '_' + variant.convention;
+}
+inline void PrintTo(const Variant& variant, std::ostream* stream) {
+  *stream << variant.loss << '_' << label(variant);
+}
+
+inline std::vector<Variant> variants(std::string_view loss_name) {
+  std::vector<Variant> all;
+  for (const Dtype dtype : kAllDtypes) {
+    for (const NamedChoice& convention : find_loss(loss_name).conventions())
+      all.push_back({std::string(loss_name), dtype, convention.name});
+  }
+  return all;
 }
 
 inline CheckRequest ciou_request(Dtype dtype, const std::string& convention, std::int64_t boxes,

@@ -1,38 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every built-in CIoU kernel on every architecture: no spills, no local memory, and a block fits a
-// multiprocessor. Needs NVRTC, not a GPU: skipped with the reason where there is none, failed instead under
-// LOSSGRAD_REQUIRE_NVRTC=1.
-#include <algorithm>
+// Every built-in CIoU kernel on every architecture: no spills, no local and no shared memory, and a block
+// fits a multiprocessor.
 #include <array>
-#include <atomic>
-#include <cstdio>
-#include <cstdlib>
-#include <map>
-#include <string_view>
-#include <thread>
-#include <vector>
 
-#include <gtest/gtest.h>
-
-#include "base/error.hpp"
-#include "device/backend.hpp"
+#include "check/kernel_resources.hpp"
 #include "losses/loss.hpp"
 
 namespace lossgrad {
 namespace {
 
-constexpr std::array kArchitectures = {"sm_75", "sm_80", "sm_89", "sm_90", "sm_100", "sm_120"};
-constexpr std::array kBlocks = {32, 256, 1024};
-constexpr int kRegistersOfABlock = 65536;
-constexpr unsigned kMostCompilersAtOnce = 16;  // bounds the memory where there are many cores
+using kernel_resources::Compilation;
 
-struct Compilation {
-  Kernel kernel;
-  std::string architecture;
-  int block;
-  KernelResources resources;
-  std::string error;
-};
+constexpr std::array kBlocks = {32, 256, 1024};
 
 std::vector<Compilation> all_compilations() {
   std::vector<Compilation> compilations;
@@ -40,84 +19,21 @@ std::vector<Compilation> all_compilations() {
   for (const Pass pass : {Pass::forward, Pass::backward}) {
     for (const Dtype dtype : kAllDtypes) {
       for (const NamedChoice& convention : ciou.conventions()) {
-        for (const int block : kBlocks) {
-          const Kernel kernel = ciou.kernel({pass, dtype, convention.name, block});
-          for (const char* architecture : kArchitectures)
-            compilations.push_back({kernel, architecture, block, {}, {}});
-        }
+        for (const int block : kBlocks)
+          kernel_resources::add(compilations, ciou.kernel({pass, dtype, convention.name, block}));
       }
     }
   }
   return compilations;
 }
 
-void compile(Compilation& compilation) {
-  try {
-    compilation.resources = cuda_resources(compilation.kernel, compilation.architecture);
-  } catch (const Error& error) {
-    compilation.error = std::string(error.what()) + '\n' + error.detail();
-  }
-}
+class CiouResources : public kernel_resources::NvrtcTest {};
 
-void compile_all(std::vector<Compilation>& compilations) {
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t i = next++; i < compilations.size(); i = next++) compile(compilations[i]);
-  };
-  const unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1u, kMostCompilersAtOnce);
-  std::vector<std::jthread> helpers(threads - 1);
-  for (std::jthread& helper : helpers) helper = std::jthread(work);
-  work();
-}
-
-// Why NVRTC cannot be used; empty when it can.
-std::string missing_nvrtc() {
-  try {
-    (void)cuda_resources(find_loss("ciou").kernel({Pass::forward, Dtype::f32, "yolo", 32}), "sm_90");
-  } catch (const Error& error) {
-    if (error.kind() == ErrorKind::device) return error.what();
-  }
-  return "";
-}
-
-bool nvrtc_is_required() {
-  const char* value = std::getenv("LOSSGRAD_REQUIRE_NVRTC");
-  return value != nullptr && std::string_view(value) == "1";
-}
-
-void expect_frugal(const Compilation& compilation) {
-  const KernelResources& resources = compilation.resources;
-  const std::string what = compilation.kernel.id() + " on " + compilation.architecture;
-  ASSERT_EQ(compilation.error, "") << what;
-  EXPECT_EQ(resources.spill_store_bytes, 0) << what;
-  EXPECT_EQ(resources.spill_load_bytes, 0) << what;
-  EXPECT_EQ(resources.local_bytes, 0) << what;
-  EXPECT_EQ(resources.shared_bytes, 0) << what;
-  EXPECT_GT(resources.registers, 0) << what;
-  EXPECT_LE(resources.registers * compilation.block, kRegistersOfABlock) << what;
-}
-
-// Registers by architecture; one line a kernel.
-void print_table(const std::vector<Compilation>& compilations) {
-  std::printf("%-50s", "registers");
-  for (const char* architecture : kArchitectures) std::printf("%8s", architecture);
-  for (std::size_t i = 0; i < compilations.size(); ++i) {
-    if (i % kArchitectures.size() == 0) std::printf("\n%-50s", compilations[i].kernel.id().c_str());
-    std::printf("%8d", compilations[i].resources.registers);
-  }
-  std::printf("\n");
-}
-
-TEST(CiouResources, NoSpillsNoLocalMemoryOnAnyArchitecture) {
-  if (const std::string reason = missing_nvrtc(); !reason.empty()) {
-    ASSERT_FALSE(nvrtc_is_required()) << "LOSSGRAD_REQUIRE_NVRTC=1, but: " << reason;
-    GTEST_SKIP() << reason;
-  }
+TEST_F(CiouResources, NoSpillsNoLocalMemoryOnAnyArchitecture) {
   std::vector<Compilation> compilations = all_compilations();
-  EXPECT_EQ(compilations.size(), 2u * 4 * 2 * kBlocks.size() * kArchitectures.size());
-  compile_all(compilations);
-  for (const Compilation& compilation : compilations) expect_frugal(compilation);
-  print_table(compilations);
+  EXPECT_EQ(compilations.size(), 2u * 4 * find_loss("ciou").conventions().size() * kBlocks.size() *
+                                     kernel_resources::architecture_count());
+  kernel_resources::expect_frugal(std::move(compilations), 0);
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole check on the built-in cosine embedding kernels, generated inputs.
 #include <array>
-#include <ostream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,25 +17,9 @@ using check_support::find;
 using check_support::host;
 using check_support::labels;
 using check_support::largest_usage;
+using check_support::Variant;
+using check_support::variants;
 using ::testing::HasSubstr;
-
-struct Variant {
-  Dtype dtype;
-  std::string convention;
-};
-std::string label(const Variant& variant) {
-  return std::string(name(variant.dtype)) + '_' + variant.convention;
-}
-void PrintTo(const Variant& variant, std::ostream* stream) { *stream << label(variant); }
-
-std::vector<Variant> variants() {
-  std::vector<Variant> all;
-  for (const Dtype dtype : kAllDtypes) {
-    for (const NamedChoice& convention : find_loss("cosine").conventions())
-      all.push_back({dtype, convention.name});
-  }
-  return all;
-}
 
 // Nothing failed, and no error beyond its bound.
 void expect_right(const std::vector<CheckResult>& results) {
@@ -48,14 +31,14 @@ void expect_right(const std::vector<CheckResult>& results) {
 class CosineCase : public ::testing::TestWithParam<Variant> {};
 
 TEST_P(CosineCase, EveryCheckIsThereAndPasses) {
-  const auto [dtype, convention] = GetParam();
+  const auto& [loss, dtype, convention] = GetParam();
   const auto results = check_case(cosine_request(dtype, convention, {201, 77}), host());
   EXPECT_THAT(labels(results), ::testing::ElementsAre(
                                    "forward reference", "forward guards", "forward repeatability",
                                    "backward oracles", "backward reference", "backward own_saved",
                                    "backward self_consistency", "backward guards", "backward repeatability"));
   for (const CheckResult& result : results) {
-    EXPECT_EQ(result.case_id.loss, "cosine");
+    EXPECT_EQ(result.case_id.loss, loss);
     EXPECT_EQ(result.case_id.convention, convention);
     EXPECT_EQ(result.case_id.parameters.at("margin"), 0);
     EXPECT_THAT(result.case_id.kernel_id, HasSubstr(std::string(name(result.case_id.pass))));
@@ -72,8 +55,8 @@ TEST_P(CosineCase, EveryCheckIsThereAndPasses) {
 }
 
 TEST_P(CosineCase, NothingFailsInAnyScenarioAtAnyMargin) {
-  const auto [dtype, convention] = GetParam();
-  for (const ScenarioInfo& scenario : find_loss("cosine").scenarios()) {
+  const auto& [loss, dtype, convention] = GetParam();
+  for (const ScenarioInfo& scenario : find_loss(loss).scenarios()) {
     int dim = 0;
     for (const double margin : {-1.5, -0.3, 0.0, 0.5, 2.0}) {
       // Every scenario with every margin and every length, not with every pair of the two.
@@ -89,8 +72,8 @@ TEST_P(CosineCase, NothingFailsInAnyScenarioAtAnyMargin) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Cosine, CosineCase, ::testing::ValuesIn(variants()),
-                         [](const auto& instance) { return label(instance.param); });
+INSTANTIATE_TEST_SUITE_P(Cosine, CosineCase, ::testing::ValuesIn(variants("cosine")),
+                         [](const auto& instance) { return check_support::label(instance.param); });
 
 TEST(CosineCaseSizes, RowsOf1To40Elements) {
   for (std::int64_t n_dim = 1; n_dim <= 40; ++n_dim) {
@@ -116,7 +99,7 @@ TEST(CosineCaseSizes, LongestRow) {
 }
 
 TEST(CosineCaseSizes, NoRowsSaysThatNothingWasChecked) {
-  for (const auto& [dtype, convention] : variants()) {
+  for (const auto& [loss, dtype, convention] : variants("cosine")) {
     const auto results = check_case(cosine_request(dtype, convention, {0, 33}), host());
     expect_none_failed(results);
     for (const CheckResult& result : results) {
@@ -131,7 +114,7 @@ TEST(CosineCaseSizes, NoRowsSaysThatNothingWasChecked) {
 }
 
 TEST(CosineCaseSizes, OneRow) {
-  for (const auto& [dtype, convention] : variants()) {
+  for (const auto& [loss, dtype, convention] : variants("cosine")) {
     const auto results = check_case(cosine_request(dtype, convention, {1, 33}, "gaussian", -1.5), host());
     expect_right(results);
     EXPECT_EQ(find(results, Pass::forward, "reference").compared, 1);

@@ -9,15 +9,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "check/case_kernels.hpp"
 #include "check/check_support.hpp"
-#include "check/kernel_run.hpp"
+#include "check/kernel_outputs.hpp"
 #include "losses/cosine_golden_cases.hpp"
 
 namespace lossgrad {
 namespace {
 
 using check_support::host;
+using check_support::kernel_outputs;
 using golden::CosineCase;
 
 CheckRequest request_of(const CosineCase& entry) {
@@ -32,21 +32,6 @@ CheckRequest request_of(const CosineCase& entry) {
   request.fd_samples = 64;
   request.inputs = entry.items.values;
   return request;
-}
-
-// Outputs of forward and of backward, launched between canaries.
-Items kernel_outputs(const CheckRequest& request, const Items& inputs) {
-  const CaseKernels kernels(request, host());
-  KernelRun run(request, host(), request.sizes, 1, 1);
-  for (const Pass pass : {Pass::forward, Pass::backward}) run.provide(kernels.main(pass).kernel);
-  run.write_values(inputs);
-  Items outputs;
-  for (const Pass pass : {Pass::forward, Pass::backward}) {
-    const ReadyKernel& kernel = kernels.main(pass);
-    EXPECT_THAT(run.launch(*kernel.loaded, kernel.kernel).damage, ::testing::IsEmpty());
-    outputs.values.merge(run.read(kernel.kernel.arguments(), 0, inputs.count).values);
-  }
-  return outputs;
 }
 
 // What a kernel wrote against the exact values: on the segment of right ones within the certified bound, and

@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "data/npy.hpp"
+#include "temporary_folder.hpp"
 #include "test_files.hpp"
 
 namespace lossgrad {

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the readers share: the sample files, errors as text, a folder that vanishes, bytes from
-// text.
+// What the tests of the readers share: the sample files, errors as text, bytes from text.
 #pragma once
 
 #include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
-
-#include <unistd.h>
 
 #include "base/error.hpp"
 
@@ -36,25 +33,5 @@ std::string data_error(Action action) {
   }
   return "no error";
 }
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "lossgrad_test_XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  TemporaryFolder(TemporaryFolder&&) = delete;
-  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
-  [[nodiscard]] std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace lossgrad::test

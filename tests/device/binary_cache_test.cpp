@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.hpp"
+#include "temporary_folder.hpp"
 
 namespace lossgrad {
 namespace {
@@ -27,22 +28,10 @@ std::vector<std::byte> bytes_of(const std::string& text) {
 }
 
 class BinaryCacheTest : public testing::Test {
- public:
-  BinaryCacheTest(const BinaryCacheTest&) = delete;
-  BinaryCacheTest& operator=(const BinaryCacheTest&) = delete;
-  BinaryCacheTest(BinaryCacheTest&&) = delete;
-  BinaryCacheTest& operator=(BinaryCacheTest&&) = delete;
-
  protected:
-  BinaryCacheTest() {
-    std::string path = (fs::temp_directory_path() / "lossgrad-cache-test-XXXXXX").string();
-    root_ = ::mkdtemp(path.data());
-    folder_ = root_ / "a" / "kernels";
-  }
-  ~BinaryCacheTest() override {
-    std::error_code error;
-    fs::permissions(folder_, fs::perms::owner_all, error);
-    fs::remove_all(root_, error);
+  void TearDown() override {
+    std::error_code absent;
+    fs::permissions(folder_, fs::perms::owner_all, absent);  // so that it can be removed
   }
   [[nodiscard]] fs::path entry(const std::string& key = kKey) const { return folder_ / (key + ".so"); }
   [[nodiscard]] std::size_t files() const {
@@ -56,8 +45,8 @@ class BinaryCacheTest : public testing::Test {
     file.put(static_cast<char>(old ^ 1));
   }
 
-  fs::path root_;
-  fs::path folder_;
+  const test::TemporaryFolder root_;
+  const fs::path folder_ = root_ / "a" / "kernels";
 };
 
 TEST_F(BinaryCacheTest, FindsWhatWasStored) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole check on the cuda backend: right kernels pass, wrong ones fail, and the verdicts are those of the
 // host backend.
+#include <algorithm>
 #include <ostream>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,34 +16,46 @@ namespace {
 
 using check_support::find;
 using check_support::labels;
+using check_support::Variant;
+using check_support::variants;
 using ::testing::HasSubstr;
 
-struct Variant {
-  std::string loss;
-  Dtype dtype;
-  std::string convention;
-};
-std::string label(const Variant& variant) {
-  return variant.loss + '_' + std::string(name(variant.dtype)) + '_' + variant.convention;
-}
-void PrintTo(const Variant& variant, std::ostream* stream) { *stream << label(variant); }
-
-std::vector<Variant> variants() {
+std::vector<Variant> all_variants() {
   std::vector<Variant> all;
   for (const Loss* loss : all_losses()) {
-    for (const Dtype dtype : kAllDtypes) {
-      for (const NamedChoice& convention : loss->conventions())
-        all.push_back({std::string(loss->name()), dtype, convention.name});
-    }
+    for (Variant& variant : variants(loss->name())) all.push_back(std::move(variant));
   }
   return all;
 }
 
-// So many rows or boxes that a GPU has something to do; rows of a length that no power of two divides.
+// A fifth of the default items: a GPU has something to do, and the host is not long at it. Every size is odd,
+// so that no power of two divides it.
+Sizes sizes_for(const Loss& loss) {
+  Sizes sizes = default_sizes(loss);
+  sizes.at(loss.item_size()) /= 5;
+  for (auto& [name, size] : sizes) size |= 1;
+  return sizes;
+}
+
 CheckRequest request_for(const Variant& variant, const std::string& scenario) {
-  if (variant.loss == "cosine")
-    return check_support::cosine_request(variant.dtype, variant.convention, {999, 201}, scenario);
-  return check_support::ciou_request(variant.dtype, variant.convention, 19999, scenario);
+  CheckRequest request;
+  request.loss = &find_loss(variant.loss);
+  request.convention = variant.convention;
+  request.dtype = variant.dtype;
+  request.sizes = sizes_for(*request.loss);
+  request.parameters = default_parameters(*request.loss);
+  request.scenario = scenario;
+  request.fd_samples = 64;
+  return request;
+}
+
+// The default scenario, and one that lies on the loss's kinks.
+std::vector<std::string> scenarios_to_compare(const Loss& loss) {
+  std::vector<std::string> names = {loss.default_scenario()};
+  const auto kinks = std::find_if(loss.scenarios().begin(), loss.scenarios().end(),
+                                  [](const ScenarioInfo& scenario) { return scenario.made_of_kinks; });
+  if (kinks != loss.scenarios().end()) names.push_back(kinks->name);
+  return names;
 }
 
 class CheckGpu : public GpuTest, public ::testing::WithParamInterface<Variant> {};
@@ -62,13 +76,13 @@ TEST_P(CheckGpu, BuiltInKernelsPassEveryScenario) {
 }
 
 TEST_P(CheckGpu, HostGivesTheSameVerdicts) {
-  for (const char* scenario : {"mixed", GetParam().loss == "ciou" ? "identical" : "near_margin"}) {
+  for (const std::string& scenario : scenarios_to_compare(find_loss(GetParam().loss))) {
     const CheckRequest request = request_for(GetParam(), scenario);
     const auto on_device = check_case(request, backend());
     const auto on_host = check_case(request, check_support::host());
     ASSERT_EQ(labels(on_device), labels(on_host));
     for (std::size_t i = 0; i < on_host.size(); ++i) {
-      const std::string what = std::string(scenario) + ' ' + check_support::label(on_host[i]);
+      const std::string what = scenario + ' ' + check_support::label(on_host[i]);
       EXPECT_EQ(name(on_device[i].verdict), name(on_host[i].verdict)) << what << ": " << on_device[i].reason;
       EXPECT_EQ(on_device[i].kinks, on_host[i].kinks) << what;
       EXPECT_EQ(on_device[i].unbounded, on_host[i].unbounded) << what;
@@ -77,8 +91,9 @@ TEST_P(CheckGpu, HostGivesTheSameVerdicts) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, CheckGpu, ::testing::ValuesIn(variants()),
-                         [](const auto& instance) { return label(instance.param); });
+INSTANTIATE_TEST_SUITE_P(All, CheckGpu, ::testing::ValuesIn(all_variants()), [](const auto& instance) {
+  return instance.param.loss + '_' + check_support::label(instance.param);
+});
 
 // ---- wrong kernels
 

@@ -7,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "losses/golden_cases.hpp"
+#include "losses/golden_file.hpp"
+#include "losses/loss.hpp"
 
 namespace lossgrad::golden {
 

@@ -8,7 +8,7 @@
 
 #include "losses/cosine_rows.hpp"
 #include "math/random.hpp"
-#include "math/ridders.hpp"
+#include "math/ridders_derivative.hpp"
 
 namespace lossgrad {
 namespace {
@@ -60,7 +60,7 @@ void compare_oracles(const Items& items, const char* convention, std::int64_t i,
     return cosine().value_at(convention, items, i, moved);
   };
   // Moving along one component only, in units of the radius: its own scale.
-  const DerivativeEstimate difference = ridders_derivative(value, 0, radius, 1e-15);
+  const DerivativeEstimate difference = test::ridders_derivative(value, 0, radius, 1e-15);
   if (!(difference.error < 1e-4 * std::abs(right.closed))) return;
   EXPECT_NEAR(difference.value, right.closed, 10 * difference.error + 4 * right.error) << convention << i;
   ++counts.differences;
@@ -101,7 +101,7 @@ TEST(CosineOracles, RadiiStayClearOfKinks) {
           moved[c] = x;
           return cosine().value_at(convention, items, i, moved);
         };
-        const auto difference = ridders_derivative(value, oracles.point[c], radius, 1e-15);
+        const auto difference = test::ridders_derivative(value, oracles.point[c], radius, 1e-15);
         if (!(difference.error < 1e-3 * std::abs(oracles.closed[c]))) continue;
         EXPECT_NEAR(difference.value, oracles.closed[c], 10 * difference.error + 4 * oracles.closed_error[c])
             << convention << ' ' << i << ' ' << c;

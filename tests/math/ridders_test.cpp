@@ -5,8 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include "math/ridders_derivative.hpp"
+
 namespace lossgrad {
 namespace {
+
+using test::ridders_derivative;
 
 TEST(Ridders, IsRightWithinItsOwnEstimate) {
   const auto check = [](auto function, double x, double right, double step) {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/error.hpp"
 #include "losses/random_inputs.hpp"
+#include "losses/scenario_table.hpp"
 #include "math/random.hpp"
 
 namespace lossgrad {
@@ -179,30 +179,28 @@ Pair negative_size(ItemRandom& random, Dtype dtype) {
   return pair;
 }
 
-struct Scenario {
-  ScenarioInfo info;
-  Draw draw;  // null for mixed
-};
-
-const std::vector<Scenario>& table() {
-  static const std::vector<Scenario> scenarios = {
-      {{"mixed", "one of all the following per box (the default)"}, nullptr},
-      {{"typical",
-        "COCO-like sizes (8 to 400) on a 640 canvas, predictions near their target, 1 in 10 unrelated"},
-       typical},
-      {{"normalised", "typical divided by 640: coordinates in 0..1"}, normalised},
-      {{"overlapping", "every pair overlaps, centres up to 0.45 of the summed sizes apart"}, overlapping},
-      {{"disjoint", "every pair is apart along one axis"}, disjoint},
-      {{"nested", "one box inside the other"}, nested},
-      {{"identical", "prediction equals target", true}, identical},
-      {{"near_identical", "prediction within 4 ulp of the target in every component", true}, near_identical},
-      {{"touching", "exactly shared edges and corners, outside and inside", true}, touching},
-      {{"thin", "aspect ratios from 1 to 1e6"}, thin},
-      {{"tiny", "sizes 1e-5 to 1e-2, areas around eps"}, tiny},
-      {{"far", "coordinates up to 1e7 (half the largest value in f16), sizes 1 to 1000"}, far},
-      {{"zero_size", "width or height 0 in prediction or target"}, zero_size},
-      {{"negative_size", "negative width or height in prediction or target"}, negative_size},
-  };
+const ScenarioTable<Draw>& table() {
+  static const ScenarioTable<Draw> scenarios(
+      "ciou",
+      {
+          {{"mixed", "one of all the following per box (the default)"}, nullptr},
+          {{"typical",
+            "COCO-like sizes (8 to 400) on a 640 canvas, predictions near their target, 1 in 10 unrelated"},
+           typical},
+          {{"normalised", "typical divided by 640: coordinates in 0..1"}, normalised},
+          {{"overlapping", "every pair overlaps, centres up to 0.45 of the summed sizes apart"}, overlapping},
+          {{"disjoint", "every pair is apart along one axis"}, disjoint},
+          {{"nested", "one box inside the other"}, nested},
+          {{"identical", "prediction equals target", true}, identical},
+          {{"near_identical", "prediction within 4 ulp of the target in every component", true},
+           near_identical},
+          {{"touching", "exactly shared edges and corners, outside and inside", true}, touching},
+          {{"thin", "aspect ratios from 1 to 1e6"}, thin},
+          {{"tiny", "sizes 1e-5 to 1e-2, areas around eps"}, tiny},
+          {{"far", "coordinates up to 1e7 (half the largest value in f16), sizes 1 to 1000"}, far},
+          {{"zero_size", "width or height 0 in prediction or target"}, zero_size},
+          {{"negative_size", "negative width or height in prediction or target"}, negative_size},
+      });
   return scenarios;
 }
 
@@ -213,28 +211,17 @@ CiouSample finish(const Pair& pair, ItemRandom& random, Dtype dtype) {
 
 }  // namespace
 
-std::span<const ScenarioInfo> ciou_scenarios() {
-  static const std::vector<ScenarioInfo> infos = [] {
-    std::vector<ScenarioInfo> list;
-    for (const Scenario& scenario : table()) list.push_back(scenario.info);
-    return list;
-  }();
-  return infos;
-}
+std::span<const ScenarioInfo> ciou_scenarios() { return table().infos(); }
 
-CiouSampler::CiouSampler(std::string_view scenario) {
-  while (index_ < table().size() && table()[index_].info.name != scenario) ++index_;
-  if (index_ == table().size())
-    throw Error(ErrorKind::internal, "unknown ciou scenario " + std::string(scenario));
-}
+CiouSampler::CiouSampler(std::string_view scenario) : index_(table().index_of(scenario)) {}
 
 CiouSample CiouSampler::operator()(Dtype dtype, std::uint64_t seed, std::int64_t item) const {
   ItemRandom random(seed, static_cast<std::uint32_t>(index_), item);
   std::size_t drawn = index_;
-  if (table()[drawn].draw == nullptr) {
+  if (table().draw(drawn) == nullptr) {
     drawn = static_cast<std::size_t>(random.integer(1, static_cast<std::int64_t>(table().size()) - 1));
   }
-  return finish(table()[drawn].draw(random, dtype), random, dtype);
+  return finish(table().draw(drawn)(random, dtype), random, dtype);
 }
 
 }  // namespace lossgrad

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <string>
 
-#include "base/error.hpp"
 #include "losses/random_inputs.hpp"
+#include "losses/scenario_table.hpp"
 #include "math/random.hpp"
 
 namespace lossgrad {
@@ -192,60 +192,49 @@ Pair tail_heavy(ItemRandom& random, const Shape& shape) {
   return pair;
 }
 
-struct Scenario {
-  ScenarioInfo info;
-  Draw draw;  // null for mixed
-};
-
-const std::vector<Scenario>& table() {
-  static const std::vector<Scenario> scenarios = {
-      {{"mixed", "gaussian in half of the rows, else one of all the following (the default)"}, nullptr},
-      {{"gaussian", "normal components, half of the pairs alike"}, gaussian},
-      {{"unit", "gaussian, rows of length 1"}, unit},
-      {{"parallel", "x2 a positive multiple of x1"}, parallel},
-      {{"near_parallel",
-        "x2 within 4 ulp of a multiple of x1 in every component, or at an angle from 1 ulp to 0.1"},
-       near_parallel},
-      {{"antiparallel", "x2 a negative multiple of x1, exact or as near_parallel"}, antiparallel},
-      {{"orthogonal", "cos 0, exactly in half of the rows"}, orthogonal},
-      {{"near_margin", "cos within a few ulp of the margin, all labels -1", true}, near_margin},
-      {{"zero_row", "x1, x2 or both zero in half of the rows"}, zero_row},
-      {{"tiny_norm", "lengths from 1e-24 to 1e-2 (f64 from 1e-170, f16 from 1e-6): squares underflow"},
-       tiny_norm},
-      {{"huge_norm", "lengths from 100 to 1e22 (f64 to 1e170, f16 to 6e4): squares overflow"}, huge_norm},
-      {{"sparse", "nine components in ten are zero"}, sparse},
-      {{"large_offset", "gaussian, every component shifted by 10 to 1000"}, large_offset},
-      {{"tail_heavy", "the last one to eight components weigh most"}, tail_heavy},
-  };
+const ScenarioTable<Draw>& table() {
+  static const ScenarioTable<Draw> scenarios(
+      "cosine",
+      {
+          {{"mixed", "gaussian in half of the rows, else one of all the following (the default)"}, nullptr},
+          {{"gaussian", "normal components, half of the pairs alike"}, gaussian},
+          {{"unit", "gaussian, rows of length 1"}, unit},
+          {{"parallel", "x2 a positive multiple of x1"}, parallel},
+          {{"near_parallel",
+            "x2 within 4 ulp of a multiple of x1 in every component, or at an angle from 1 ulp to 0.1"},
+           near_parallel},
+          {{"antiparallel", "x2 a negative multiple of x1, exact or as near_parallel"}, antiparallel},
+          {{"orthogonal", "cos 0, exactly in half of the rows"}, orthogonal},
+          {{"near_margin", "cos within a few ulp of the margin, all labels -1", true}, near_margin},
+          {{"zero_row", "x1, x2 or both zero in half of the rows"}, zero_row},
+          {{"tiny_norm", "lengths from 1e-24 to 1e-2 (f64 from 1e-170, f16 from 1e-6): squares underflow"},
+           tiny_norm},
+          {{"huge_norm", "lengths from 100 to 1e22 (f64 to 1e170, f16 to 6e4): squares overflow"}, huge_norm},
+          {{"sparse", "nine components in ten are zero"}, sparse},
+          {{"large_offset", "gaussian, every component shifted by 10 to 1000"}, large_offset},
+          {{"tail_heavy", "the last one to eight components weigh most"}, tail_heavy},
+      });
   return scenarios;
 }
 
 }  // namespace
 
-std::span<const ScenarioInfo> cosine_scenarios() {
-  static const std::vector<ScenarioInfo> infos = [] {
-    std::vector<ScenarioInfo> list;
-    for (const Scenario& scenario : table()) list.push_back(scenario.info);
-    return list;
-  }();
-  return infos;
-}
+std::span<const ScenarioInfo> cosine_scenarios() { return table().infos(); }
 
 CosineSampler::CosineSampler(std::string_view scenario, Dtype dtype, std::int64_t n_dim, double margin)
-    : dtype_(dtype), n_dim_(static_cast<std::size_t>(n_dim)), margin_(margin) {
-  while (index_ < table().size() && table()[index_].info.name != scenario) ++index_;
-  if (index_ == table().size())
-    throw Error(ErrorKind::internal, "unknown cosine scenario " + std::string(scenario));
-}
+    : index_(table().index_of(scenario)),
+      dtype_(dtype),
+      n_dim_(static_cast<std::size_t>(n_dim)),
+      margin_(margin) {}
 
 CosineRow CosineSampler::operator()(std::uint64_t seed, std::int64_t row) const {
   ItemRandom random(seed, static_cast<std::uint32_t>(index_), row);
   std::size_t drawn = index_;
-  if (table()[drawn].draw == nullptr) {
+  if (table().draw(drawn) == nullptr) {
     const auto last = static_cast<std::int64_t>(table().size()) - 1;
     drawn = random.chance(0.5) ? 1 : static_cast<std::size_t>(random.integer(1, last));
   }
-  Pair pair = table()[drawn].draw(random, {dtype_, n_dim_, margin_});
+  Pair pair = table().draw(drawn)(random, {dtype_, n_dim_, margin_});
   round_all(pair.x1, dtype_);
   round_all(pair.x2, dtype_);
   const double y = pair.y == 0 ? random.sign() : pair.y;

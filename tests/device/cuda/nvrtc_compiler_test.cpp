@@ -12,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "device/cuda/test_kernels.hpp"
+#include "temporary_folder.hpp"
 
 namespace lossgrad {
 namespace {
@@ -147,39 +148,36 @@ TEST(NvrtcCompiler, TargetIsTheSameOnEveryMachine) {
 }
 
 TEST(NvrtcCompiler, CacheGivesTheSameBytes) {
-  std::string name = (fs::temp_directory_path() / "lossgrad_cubin_XXXXXX").string();
-  ASSERT_NE(::mkdtemp(name.data()), nullptr);
-  const NvrtcCompiler compiler(NvrtcLibrary::instance(), BinaryCache(fs::path(name) / "kernels"));
+  const test::TemporaryFolder folder;
+  const BinaryCache cache(folder / "kernels");
+  const NvrtcCompiler compiler(NvrtcLibrary::instance(), BinaryCache(folder / "kernels"));
   const CompiledKernel first = compiler.compile(saxpy_kernel(), "sm_90");
-  const auto stored = BinaryCache(fs::path(name) / "kernels").find(first.content_hash, "cubin");
+  const auto stored = cache.find(first.content_hash, "cubin");
   ASSERT_TRUE(stored.has_value());
   EXPECT_EQ(*stored, first.cubin);
   // What the cache holds is what is used: no second compilation.
   const std::vector<std::byte> marker(8, std::byte{42});
-  ASSERT_TRUE(BinaryCache(fs::path(name) / "kernels").store(first.content_hash, "cubin", marker));
+  ASSERT_TRUE(cache.store(first.content_hash, "cubin", marker));
   const CompiledKernel second = compiler.compile(saxpy_kernel(), "sm_90");
   EXPECT_EQ(second.cubin, marker);
   EXPECT_EQ(second.content_hash, first.content_hash);
   EXPECT_NE(compiler.compile(saxpy_kernel(), "sm_80").content_hash, first.content_hash);
-  fs::remove_all(name);
 }
 
 TEST(NvrtcCompiler, BuildFillsTheUsersCache) {
-  std::string folder = (fs::temp_directory_path() / "lossgrad_cubin_XXXXXX").string();
-  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const test::TemporaryFolder folder;
   const char* const before = std::getenv("XDG_CACHE_HOME");
   const std::string old = before == nullptr ? "" : before;
-  ASSERT_EQ(::setenv("XDG_CACHE_HOME", folder.c_str(), 1), 0);
+  ASSERT_EQ(::setenv("XDG_CACHE_HOME", folder.path().c_str(), 1), 0);
   const std::array kernels = {saxpy_kernel(), twice_kernel(Dtype::f16)};
   cuda_build(kernels, "sm_90");
   const BinaryCache cache = BinaryCache::open_user_cache();
   for (const Kernel& kernel : kernels) {
     const std::string hash = kernel.content_hash(compiler_without_cache().target("sm_90"));
-    EXPECT_TRUE(fs::exists(fs::path(folder) / "lossgrad" / "kernels" / (hash + ".cubin"))) << kernel.id();
+    EXPECT_TRUE(fs::exists(folder / "lossgrad" / "kernels" / (hash + ".cubin"))) << kernel.id();
     EXPECT_TRUE(cache.find(hash, "cubin").has_value()) << kernel.id();
   }
   EXPECT_EQ(before == nullptr ? ::unsetenv("XDG_CACHE_HOME") : ::setenv("XDG_CACHE_HOME", old.c_str(), 1), 0);
-  fs::remove_all(folder);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/error.hpp"
+#include "temporary_folder.hpp"
 
 namespace lossgrad {
 namespace {
@@ -20,14 +21,8 @@ using ::testing::HasSubstr;
 
 class NvrtcLibraryTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "lossgrad_nvrtc_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  fs::path folder_;
+  const test::TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
 };
 
 NvrtcSearch search_in(const std::vector<fs::path>& toolkits, const std::vector<fs::path>& wheels) {

@@ -13,4 +13,6 @@ std::vector<WrongKernel> wrong_backward_kernels();  // wrong gradients
 std::vector<WrongKernel> wrong_forward_kernels();
 std::vector<WrongKernel> wrong_memory_kernels();  // wrong elements, order, leftovers, in either pass
 
+std::vector<WrongKernel> joined(const std::vector<std::vector<WrongKernel>>& parts);
+
 }  // namespace lossgrad::mutants

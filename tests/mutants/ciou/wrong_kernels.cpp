@@ -3,12 +3,14 @@
 
 namespace lossgrad::mutants {
 
-std::vector<WrongKernel> wrong_kernels() {
+std::vector<WrongKernel> joined(const std::vector<std::vector<WrongKernel>>& parts) {
   std::vector<WrongKernel> all;
-  for (const auto& part : {wrong_backward_kernels(), wrong_forward_kernels(), wrong_memory_kernels()}) {
-    all.insert(all.end(), part.begin(), part.end());
-  }
+  for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
   return all;
+}
+
+std::vector<WrongKernel> wrong_kernels() {
+  return joined({wrong_backward_kernels(), wrong_forward_kernels(), wrong_memory_kernels()});
 }
 
 }  // namespace lossgrad::mutants

@@ -1,96 +1,110 @@
 // SPDX-License-Identifier: Apache-2.0
 // Right arithmetic on wrong elements, in a wrong order, or with something left over from before.
+#include <utility>
+
 #include "mutants/ciou/ciou_wrong_kernels.hpp"
 
 namespace lossgrad::mutants {
 namespace {
 
+using Edits = std::vector<Edit>;
+
 constexpr Pass kForward = Pass::forward;
+constexpr Pass kBackward = Pass::backward;
 const std::string kOwn = "static_cast<long long>(blockIdx.x) * BLOCK_N + threadIdx.x;";
 const std::string kBackwardBound = "if (i >= n) return;";
 const std::string kForwardBound = "if (i >= N) return;";
 const std::string kStoreDx = "store_value(d_pred + i, upstream * d_cx);";
 const std::string kStoreDw = "store_value(d_pred + 2 * n + i, upstream * d_w);";
 const std::string kStoreLoss = "store_value(loss + i, one_minus_iou";
+const std::string kPair = "ciou_pair<HAS_EPS, kLoadsFirst>(pred, target, i, n)";
+const std::string kForwardHead =
+    "template <typename D, int BLOCK_N, bool HAS_EPS>\n__device__ __forceinline__ void "
+    "yolo_ciou_loss_forward";
 
-std::vector<WrongKernel> elements() {
+// Seen by the check `guards`.
+WrongKernel by_guards(std::string name, Pass pass, Edits edits, std::string reason) {
+  return {.name = std::move(name),
+          .pass = pass,
+          .text = {{}, std::move(edits)},
+          .check = "guards",
+          .reason = std::move(reason)};
+}
+
+// Seen by the reference check of backward.
+WrongKernel by_reference(std::string name, Edits edits, Sizes sizes = {}) {
+  return {.name = std::move(name), .text = {{}, std::move(edits)}, .sizes = std::move(sizes)};
+}
+
+// Seen where threads run in another order.
+WrongKernel by_order(std::string name, Pass pass, KernelText text) {
+  return {.name = std::move(name),
+          .pass = pass,
+          .text = std::move(text),
+          .check = "repeatability",
+          .reason = "the result depends on the order of threads"};
+}
+
+std::vector<WrongKernel> boxes_lost() {
   return {
-      {.name = "last_box_lost",
-       .text = {{}, {{kBackwardBound, "if (i >= n - 1) return;"}}},
-       .check = "guards",
-       .reason = "is not written"},
-      {.name = "tail_block_lost",
-       .text = {{}, {{kBackwardBound, "if ((blockIdx.x + 1ll) * BLOCK_N > n) return;"}}},
-       .check = "guards",
-       .reason = "is not written"},
-      {.name = "first_box_lost",
-       .pass = kForward,
-       .text = {{}, {{kForwardBound, "if (i >= N || i < 1) return;"}}},
-       .check = "guards",
-       .reason = "is not written"},
-      {.name = "written_past_the_end",
-       .text = {{}, {{kBackwardBound, ""}}},
-       .check = "guards",
-       .reason = "written at element"},
-      {.name = "forward_written_past_the_end",
-       .pass = kForward,
-       .text = {{}, {{kForwardBound, ""}}},
-       .check = "guards",
-       .reason = "written at element"},
-      {.name = "one_box_too_many",
-       .pass = kForward,
-       .text = {{}, {{kForwardBound, "if (i > N) return;"}}},
-       .check = "guards",
-       .reason = "written at element"},
-      {.name = "written_one_further",
-       .text = {{}, {{"store_value(d_pred + 3 * n + i,", "store_value(d_pred + 3 * n + i + 1,"}}},
-       .check = "guards",
-       .reason = "written at element"},
-      {.name = "written_one_before",
-       .pass = kForward,
-       .text = {{}, {{kStoreLoss, "store_value(loss + i - 1, one_minus_iou"}}},
-       .check = "guards",
-       .reason = "before the start of loss"},
-      {.name = "forward_written_one_before_its_backward",
-       .pass = kForward,
-       .text = {{}, {{kStoreLoss, "store_value(loss + i - 1, one_minus_iou"}}},
-       .check = "guards",
-       .reason = "forward: written 1 elements before the start of loss",
-       .checked = Pass::backward,
-       .blind = {"reference"}},
-      {.name = "neighbour_read",
-       .text = {{},
-                {{"ciou_pair<HAS_EPS, kLoadsFirst>(pred, target, i, n)",
-                  "ciou_pair<HAS_EPS, kLoadsFirst>(pred, target, i + 1, n)"}}}},
-      {.name = "boxes_read_as_rows",
-       .text = {{},
-                {{"load_value(pred + i), py = load_value(pred + n + i)",
-                  "load_value(pred + 4 * i), py = load_value(pred + 4 * i + 1)"}}}},
-      {.name = "width_never_written",
-       .text = {{}, {{kStoreDw, "(void)d_w;"}}},
-       .check = "guards",
-       .reason = "is not written"},
-      {.name = "saved_v_never_written",
-       .pass = kForward,
-       .text = {{}, {{"store_value(v + i, v_value);", ""}}},
-       .check = "guards",
-       .reason = "v of box 0 is not written"},
-      {.name = "zero_gradient_not_written",
-       .text = {{}, {{kStoreDx, "if (upstream * d_cx != C(0)) store_value(d_pred + i, upstream * d_cx);"}}},
-       .check = "guards",
-       .reason = "is not written",
-       .scenario = "nested"},
-      {.name = "index_of_16_bits",
-       .text = {{},
-                {{"ciou_pair<HAS_EPS, kLoadsFirst>(pred, target, i, n)",
-                  "ciou_pair<HAS_EPS, kLoadsFirst>(pred, target, i & 0xffff, n)"}}},
-       .sizes = {{"N", 70000}}},
-      {.name = "forward_index_of_16_bits",
-       .pass = kForward,
-       .text = {{}, {{kOwn + "\n  if (i >= N)", kOwn + "\n  if ((i & ~0xffffll) != 0 || i >= N)"}}},
-       .check = "guards",
-       .reason = "is not written",
-       .sizes = {{"N", 70000}}},
+      by_guards("last_box_lost", kBackward, {{kBackwardBound, "if (i >= n - 1) return;"}}, "is not written"),
+      by_guards("tail_block_lost", kBackward,
+                {{kBackwardBound, "if ((blockIdx.x + 1ll) * BLOCK_N > n) return;"}}, "is not written"),
+      by_guards("first_box_lost", kForward, {{kForwardBound, "if (i >= N || i < 1) return;"}},
+                "is not written"),
+  };
+}
+
+std::vector<WrongKernel> written_outside() {
+  const Edits one_before = {{kStoreLoss, "store_value(loss + i - 1, one_minus_iou"}};
+  WrongKernel before_its_backward = by_guards("forward_written_one_before_its_backward", kForward, one_before,
+                                              "forward: written 1 elements before the start of loss");
+  before_its_backward.checked = kBackward;
+  before_its_backward.blind = {"reference"};
+  return {
+      by_guards("written_past_the_end", kBackward, {{kBackwardBound, ""}}, "written at element"),
+      by_guards("forward_written_past_the_end", kForward, {{kForwardBound, ""}}, "written at element"),
+      by_guards("one_box_too_many", kForward, {{kForwardBound, "if (i > N) return;"}}, "written at element"),
+      by_guards("written_one_further", kBackward,
+                {{"store_value(d_pred + 3 * n + i,", "store_value(d_pred + 3 * n + i + 1,"}},
+                "written at element"),
+      by_guards("written_one_before", kForward, one_before, "before the start of loss"),
+      std::move(before_its_backward),
+  };
+}
+
+std::vector<WrongKernel> read_elsewhere() {
+  return {
+      by_reference("neighbour_read", {{kPair, "ciou_pair<HAS_EPS, kLoadsFirst>(pred, target, i + 1, n)"}}),
+      by_reference("boxes_read_as_rows", {{"load_value(pred + i), py = load_value(pred + n + i)",
+                                           "load_value(pred + 4 * i), py = load_value(pred + 4 * i + 1)"}}),
+  };
+}
+
+std::vector<WrongKernel> not_written() {
+  WrongKernel zero =
+      by_guards("zero_gradient_not_written", kBackward,
+                {{kStoreDx, "if (upstream * d_cx != C(0)) store_value(d_pred + i, upstream * d_cx);"}},
+                "is not written");
+  zero.scenario = "nested";
+  return {
+      by_guards("width_never_written", kBackward, {{kStoreDw, "(void)d_w;"}}, "is not written"),
+      by_guards("saved_v_never_written", kForward, {{"store_value(v + i, v_value);", ""}},
+                "v of box 0 is not written"),
+      std::move(zero),
+  };
+}
+
+std::vector<WrongKernel> indices() {
+  const Sizes beyond_16_bits = {{"N", 70000}};
+  WrongKernel forward = by_guards(
+      "forward_index_of_16_bits", kForward,
+      {{kOwn + "\n  if (i >= N)", kOwn + "\n  if ((i & ~0xffffll) != 0 || i >= N)"}}, "is not written");
+  forward.sizes = beyond_16_bits;
+  return {
+      by_reference("index_of_16_bits",
+                   {{kPair, "ciou_pair<HAS_EPS, kLoadsFirst>(pred, target, i & 0xffff, n)"}}, beyond_16_bits),
+      std::move(forward),
       {.name = "block_size_written_as_256",
        .text = {{},
                 {{kOwn + "\n  if (i >= n)",
@@ -103,44 +117,30 @@ std::vector<WrongKernel> elements() {
 }
 
 std::vector<WrongKernel> leftovers() {
+  WrongKernel added =
+      by_guards("added_to_the_output", kBackward,
+                {{kStoreDx, "store_value(d_pred + i, load_value(d_pred + i) + upstream * d_cx);"}},
+                "the result depends on what the output held before");
+  added.outputs = {"d_pred[0]"};
   return {
-      {.name = "added_to_the_output",
-       .text = {{}, {{kStoreDx, "store_value(d_pred + i, load_value(d_pred + i) + upstream * d_cx);"}}},
-       .check = "guards",
-       .reason = "the result depends on what the output held before",
-       .outputs = {"d_pred[0]"}},
-      {.name = "largest_kept",
-       .pass = kForward,
-       .text = {{},
+      std::move(added),
+      by_guards("largest_kept", kForward,
                 {{"store_value(alpha + i, alpha_value);",
-                  "if (alpha_value < load_value(alpha + i)) store_value(alpha + i, alpha_value);"}}},
-       .check = "guards",
-       .reason = "alpha of box"},
-      {.name = "saved_alpha_overwritten",
-       .text = {{}, {{kStoreDx, kStoreDx + "\n  store_value(const_cast<D*>(alpha) + i, C(0));"}}},
-       .check = "guards",
-       .reason = "input"},
-      {.name = "prediction_overwritten",
-       .pass = kForward,
-       .text = {{},
+                  "if (alpha_value < load_value(alpha + i)) store_value(alpha + i, alpha_value);"}},
+                "alpha of box"),
+      by_guards("saved_alpha_overwritten", kBackward,
+                {{kStoreDx, kStoreDx + "\n  store_value(const_cast<D*>(alpha) + i, C(0));"}}, "input"),
+      by_guards("prediction_overwritten", kForward,
                 {{"const C eps = CiouConstants<C>::kEps;\n  const C d2",
                   "const C eps = CiouConstants<C>::kEps;\n  store_value(const_cast<D*>(pred) + i, "
-                  "pair.pw);\n  const C d2"}}},
-       .check = "guards",
-       .reason = "input"},
-      {.name = "answer_from_a_cache",
-       .pass = kForward,
-       .text = {{},
-                {{"template <typename D, int BLOCK_N, bool HAS_EPS>\n__device__ __forceinline__ void "
-                  "yolo_ciou_loss_forward",
-                  "__device__ float kept_loss[1 << 16];\n"
-                  "template <typename D, int BLOCK_N, bool HAS_EPS>\n__device__ __forceinline__ void "
-                  "yolo_ciou_loss_forward"},
+                  "pair.pw);\n  const C d2"}},
+                "input"),
+      by_guards("answer_from_a_cache", kForward,
+                {{kForwardHead, "__device__ float kept_loss[1 << 16];\n" + kForwardHead},
                  {kStoreLoss + " + d2 / c2 + alpha_value * v_value);",
                   "if (kept_loss[i] == 0) kept_loss[i] = one_minus_iou + d2 / c2 + alpha_value * v_value;\n"
-                  "  store_value(loss + i, kept_loss[i]);"}}},
-       .check = "guards",
-       .reason = "second launch on other inputs"},
+                  "  store_value(loss + i, kept_loss[i]);"}},
+                "second launch on other inputs"),
   };
 }
 
@@ -150,35 +150,22 @@ std::vector<WrongKernel> order() {
   const std::string target_filled = "__syncthreads();  // the targets are there";
   const std::string free = "__syncthreads();  // the tile is free again";
   return {
-      {.name = "barrier_missing_after_filling",
-       .text = {tile, {{filled, ""}}},
-       .check = "repeatability",
-       .reason = "the result depends on the order of threads"},
-      {.name = "barrier_missing_after_refilling",
-       .text = {tile, {{target_filled, ""}}},
-       .check = "repeatability",
-       .reason = "the result depends on the order of threads"},
-      {.name = "barrier_missing_before_reuse",
-       .text = {tile, {{free, ""}}},
-       .check = "repeatability",
-       .reason = "the result depends on the order of threads"},
-      {.name = "block_neighbour_awaited",
-       .pass = kForward,
-       .text = {{},
+      by_order("barrier_missing_after_filling", kBackward, {tile, {{filled, ""}}}),
+      by_order("barrier_missing_after_refilling", kBackward, {tile, {{target_filled, ""}}}),
+      by_order("barrier_missing_before_reuse", kBackward, {tile, {{free, ""}}}),
+      by_order("block_neighbour_awaited", kForward,
+               {{},
                 {{"store_value(v + i, v_value);",
                   "store_value(v + i, v_value);\n"
-                  "  if (i >= BLOCK_N && load_value(v + i - BLOCK_N) > C(30)) store_value(v + i, C(0));"}}},
-       .check = "repeatability",
-       .reason = "the result depends on the order of threads"},
+                  "  if (i >= BLOCK_N && load_value(v + i - BLOCK_N) > C(30)) store_value(v + i, C(0));"}}}),
   };
 }
 
 }  // namespace
 
 std::vector<WrongKernel> wrong_memory_kernels() {
-  std::vector<WrongKernel> all;
-  for (const auto& part : {elements(), leftovers(), order()}) all.insert(all.end(), part.begin(), part.end());
-  return all;
+  return joined(
+      {boxes_lost(), written_outside(), read_elsewhere(), not_written(), indices(), leftovers(), order()});
 }
 
 }  // namespace lossgrad::mutants

@@ -6,15 +6,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "check/case_kernels.hpp"
 #include "check/check_support.hpp"
-#include "check/kernel_run.hpp"
-#include "losses/golden_cases.hpp"
+#include "check/kernel_outputs.hpp"
+#include "losses/ciou_golden_cases.hpp"
 
 namespace lossgrad {
 namespace {
 
 using check_support::host;
+using check_support::kernel_outputs;
 using nlohmann::json;
 
 CheckRequest request_of(const json& entry) {
@@ -23,21 +23,6 @@ CheckRequest request_of(const json& entry) {
   request.skip = {"repeatability", "self_consistency"};
   request.inputs = items.values;
   return request;
-}
-
-// Outputs of forward, then of backward with what forward saved.
-Items kernel_outputs(const CheckRequest& request, const Items& inputs) {
-  const CaseKernels kernels(request, host());
-  KernelRun run(request, host(), request.sizes, 1, 1);
-  for (const Pass pass : {Pass::forward, Pass::backward}) run.provide(kernels.main(pass).kernel);
-  run.write_values(inputs);
-  for (const Pass pass : {Pass::forward, Pass::backward}) {
-    const ReadyKernel& kernel = kernels.main(pass);
-    EXPECT_THAT(run.launch(*kernel.loaded, kernel.kernel).damage, ::testing::IsEmpty());
-  }
-  Items outputs = run.read(kernels.main(Pass::backward).kernel.arguments(), 0, inputs.count);
-  outputs.values.merge(run.read(kernels.main(Pass::forward).kernel.arguments(), 0, inputs.count).values);
-  return outputs;
 }
 
 // `right` is exact for the inputs; the kernel may be off by the certified bound, and anywhere in the hull at
@@ -57,7 +42,7 @@ bool expect_right(double got, double right, const ReferenceValues& reference, st
   return true;
 }
 
-TEST(CheckGolden, KernelsGiveTheReportedValues) {
+TEST(CiouCheckGolden, KernelsGiveTheReportedValues) {
   int compared = 0;
   for (const json& entry : golden::listed_cases()) {
     const CheckRequest request = request_of(entry);
@@ -81,8 +66,8 @@ TEST(CheckGolden, KernelsGiveTheReportedValues) {
 }
 
 // One box more than a block: the last one alone in its own.
-TEST(CheckGolden, TheCaseOf257Boxes) {
-  const json entry = golden::find_case(golden::load(), golden::kCaseOf257Boxes);
+TEST(CiouCheckGolden, TheCaseOf257Boxes) {
+  const json entry = golden::find_case(golden::load_ciou(), golden::kCaseOf257Boxes);
   const Items inputs = golden::items_of_257_boxes();
   CheckRequest request = check_support::ciou_request(golden::dtype_of(entry), "yolo", inputs.count);
   request.inputs = inputs.values;
@@ -109,7 +94,7 @@ TEST(CheckGolden, TheCaseOf257Boxes) {
   check_support::expect_none_failed(check_case(request, host()));
 }
 
-TEST(CheckGolden, EachTypeOccurs) {
+TEST(CiouCheckGolden, EachTypeOccurs) {
   std::map<Dtype, int> cases;
   for (const json& entry : golden::listed_cases()) ++cases[golden::dtype_of(entry)];
   EXPECT_GE(cases[Dtype::f16], 1);
@@ -118,14 +103,14 @@ TEST(CheckGolden, EachTypeOccurs) {
 }
 
 // Few and special boxes may prove little; none is rejected.
-TEST(CheckGolden, TheCheckRejectsNoneOfThem) {
+TEST(CiouCheckGolden, TheCheckRejectsNoneOfThem) {
   for (const json& entry : golden::listed_cases()) {
     SCOPED_TRACE(entry.at("id").get<std::string>());
     check_support::expect_none_failed(check_case(request_of(entry), host()));
   }
 }
 
-TEST(CheckGolden, TheSameBoxesInEveryType) {
+TEST(CiouCheckGolden, TheSameBoxesInEveryType) {
   for (const json& entry : golden::listed_cases()) {
     for (const Dtype dtype : kAllDtypes) {
       SCOPED_TRACE(entry.at("id").get<std::string>() + ' ' + std::string(name(dtype)));
@@ -147,7 +132,7 @@ bool rejected(const std::vector<double>& wrong, const ReferenceValues& right) {
 }
 
 // What typical wrong implementations return in these cases.
-TEST(CheckGolden, KnownWrongValuesAreRejected) {
+TEST(CiouCheckGolden, KnownWrongValuesAreRejected) {
   int told_apart = 0;
   for (const json& entry : golden::listed_cases()) {
     const json faults = entry.value("known_wrong", json::object());

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole check on the built-in kernels, generated inputs.
-#include <ostream>
+// The whole check on the built-in CIoU kernels, generated inputs; and what every loss shares, on them.
 #include <utility>
 
 #include <gmock/gmock.h>
@@ -19,6 +18,8 @@ using check_support::find;
 using check_support::host;
 using check_support::labels;
 using check_support::largest_usage;
+using check_support::Variant;
+using check_support::variants;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -34,33 +35,16 @@ std::vector<std::string> all_checks() {
   return all;
 }
 
-struct Variant {
-  Dtype dtype;
-  std::string convention;
-};
-std::string label(const Variant& variant) {
-  return std::string(name(variant.dtype)) + '_' + variant.convention;
-}
-void PrintTo(const Variant& variant, std::ostream* stream) { *stream << label(variant); }
+class CiouCase : public ::testing::TestWithParam<Variant> {};
 
-std::vector<Variant> variants() {
-  std::vector<Variant> all;
-  for (const Dtype dtype : kAllDtypes) {
-    for (const NamedChoice& convention : find_loss("ciou").conventions())
-      all.push_back({dtype, convention.name});
-  }
-  return all;
-}
-
-class CheckCase : public ::testing::TestWithParam<Variant> {};
-
-TEST_P(CheckCase, EveryCheckIsThereAndPasses) {
-  const auto [dtype, convention] = GetParam();
+TEST_P(CiouCase, EveryCheckIsThereAndPasses) {
+  const auto& [loss, dtype, convention] = GetParam();
   const CheckRequest request = ciou_request(dtype, convention, 3000);
   const auto results = check_case(request, host());
   EXPECT_EQ(labels(results), all_checks());
   for (const CheckResult& result : results) {
     expect_passed(result);
+    EXPECT_EQ(result.case_id.loss, loss);
     EXPECT_EQ(result.case_id.convention, convention);
     EXPECT_EQ(result.case_id.dtype, dtype);
     EXPECT_EQ(result.case_id.backend, "host");
@@ -75,8 +59,8 @@ TEST_P(CheckCase, EveryCheckIsThereAndPasses) {
             4 * 3000);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ciou, CheckCase, ::testing::ValuesIn(variants()),
-                         [](const auto& instance) { return label(instance.param); });
+INSTANTIATE_TEST_SUITE_P(Ciou, CiouCase, ::testing::ValuesIn(variants("ciou")),
+                         [](const auto& instance) { return check_support::label(instance.param); });
 
 class KinkScenario : public ::testing::TestWithParam<std::string> {};
 
@@ -99,8 +83,8 @@ TEST_P(KinkScenario, Passes) {
 INSTANTIATE_TEST_SUITE_P(Ciou, KinkScenario, ::testing::Values("identical", "near_identical", "touching"),
                          [](const auto& instance) { return instance.param; });
 
-TEST(CheckCaseSizes, NoBoxesSaysThatNothingWasChecked) {
-  for (const auto& [dtype, convention] : variants()) {
+TEST(CiouCaseSizes, NoBoxesSaysThatNothingWasChecked) {
+  for (const auto& [loss, dtype, convention] : variants("ciou")) {
     const auto results = check_case(ciou_request(dtype, convention, 0), host());
     EXPECT_EQ(labels(results), all_checks());
     expect_none_failed(results);
@@ -117,8 +101,8 @@ TEST(CheckCaseSizes, NoBoxesSaysThatNothingWasChecked) {
   }
 }
 
-TEST(CheckCaseSizes, OneBox) {
-  for (const auto& [dtype, convention] : variants()) {
+TEST(CiouCaseSizes, OneBox) {
+  for (const auto& [loss, dtype, convention] : variants("ciou")) {
     const auto results = check_case(ciou_request(dtype, convention, 1, "overlapping"), host());
     EXPECT_EQ(labels(results), all_checks());
     for (const CheckResult& result : results) expect_passed(result);
@@ -126,7 +110,7 @@ TEST(CheckCaseSizes, OneBox) {
   }
 }
 
-TEST(CheckCaseSizes, RaggedSizesAroundBlocksAndChunks) {
+TEST(CiouCaseSizes, RaggedSizesAroundBlocksAndChunks) {
   for (const std::int64_t boxes : {31, 32, 33, 255, 256, 257, 1023, 1024, 1025}) {
     CheckRequest request = ciou_request(Dtype::f32, "yolo", boxes, "overlapping");
     request.skip = {"repeatability", "oracles", "self_consistency"};
@@ -137,7 +121,7 @@ TEST(CheckCaseSizes, RaggedSizesAroundBlocksAndChunks) {
   }
 }
 
-TEST(CheckCaseSizes, OtherBlockSizes) {
+TEST(CiouCaseSizes, OtherBlockSizes) {
   for (const int block : {32, 96, 1024}) {
     CheckRequest request = ciou_request(Dtype::f32, "yolo", 1500, "overlapping");
     request.block = block;
@@ -150,7 +134,7 @@ TEST(CheckCaseSizes, OtherBlockSizes) {
   }
 }
 
-TEST(CheckCaseChoice, EveryCheckCanBeLeftOut) {
+TEST(CiouCaseChoice, EveryCheckCanBeLeftOut) {
   for (const CheckName& check : check_names()) {
     CheckRequest request = ciou_request(Dtype::f32, "yolo", 1000);
     request.skip = {check.name};
@@ -168,13 +152,13 @@ TEST(CheckCaseChoice, EveryCheckCanBeLeftOut) {
   }
 }
 
-TEST(CheckCaseChoice, EverythingLeftOut) {
+TEST(CiouCaseChoice, EverythingLeftOut) {
   CheckRequest request = ciou_request(Dtype::f32, "yolo", 1000);
   for (const CheckName& check : check_names()) request.skip.insert(check.name);
   for (const CheckResult& result : check_case(request, host())) EXPECT_EQ(name(result.verdict), "skipped");
 }
 
-TEST(CheckCaseChoice, OnlyForward) {
+TEST(CiouCaseChoice, OnlyForward) {
   CheckRequest request = ciou_request(Dtype::f32, "yolo", 1000);
   request.passes = {Pass::forward};
   const auto results = check_case(request, host());
@@ -182,7 +166,7 @@ TEST(CheckCaseChoice, OnlyForward) {
   for (const CheckResult& result : results) expect_passed(result);
 }
 
-TEST(CheckCaseChoice, OnlyBackward) {
+TEST(CiouCaseChoice, OnlyBackward) {
   CheckRequest request = ciou_request(Dtype::f32, "yolo", 1000);
   request.passes = {Pass::backward};
   const auto results = check_case(request, host());
@@ -198,7 +182,7 @@ std::string figures(std::vector<CheckResult> results) {
   return check_support::text_without_times(std::move(results));
 }
 
-TEST(CheckCaseChoice, PassesGiveTheSameFiguresAloneAndTogether) {
+TEST(CiouCaseChoice, PassesGiveTheSameFiguresAloneAndTogether) {
   const CheckRequest both = ciou_request(Dtype::f32, "yolo", 1000);
   auto together = check_case(both, host());
   for (const Pass pass : {Pass::forward, Pass::backward}) {
@@ -212,7 +196,7 @@ TEST(CheckCaseChoice, PassesGiveTheSameFiguresAloneAndTogether) {
   }
 }
 
-TEST(CheckCaseTolerance, RtolAndAtolDecide) {
+TEST(CiouCaseTolerance, RtolAndAtolDecide) {
   CheckRequest request = ciou_request(Dtype::f32, "yolo", 2000, "overlapping");
   request.skip = {"repeatability", "self_consistency"};
   request.tolerance = {.slack = 2, .rtol = 1e-3, .atol = 1e-3};
@@ -227,7 +211,7 @@ TEST(CheckCaseTolerance, RtolAndAtolDecide) {
   }
 }
 
-TEST(CheckCaseTolerance, SlackDecides) {
+TEST(CiouCaseTolerance, SlackDecides) {
   CheckRequest request = ciou_request(Dtype::f32, "yolo", 2000, "overlapping");
   request.skip = {"repeatability", "self_consistency"};
   request.tolerance.slack = 1e-3;
@@ -252,7 +236,7 @@ void expect_full_progress(const std::vector<std::pair<double, std::string>>& cal
   EXPECT_DOUBLE_EQ(calls.back().first, 1) << "the last call was in " << calls.back().second;
 }
 
-TEST(CheckCaseProgress, RisesToTheEnd) {
+TEST(CiouCaseProgress, RisesToTheEnd) {
   for (const std::vector<Pass>& passes :
        {std::vector{Pass::forward, Pass::backward}, {Pass::forward}, {Pass::backward}}) {
     for (const std::int64_t boxes : {0, 1, 200000}) {
@@ -267,7 +251,7 @@ TEST(CheckCaseProgress, RisesToTheEnd) {
   }
 }
 
-TEST(CheckCaseRepeat, TwoRunsGiveTheSameResults) {
+TEST(CiouCaseRepeat, TwoRunsGiveTheSameResults) {
   for (const Dtype dtype : {Dtype::f32, Dtype::f16}) {
     const CheckRequest request = ciou_request(dtype, "yolo", 20000);
     EXPECT_EQ(check_support::text_without_times(check_case(request, host())),
@@ -275,7 +259,7 @@ TEST(CheckCaseRepeat, TwoRunsGiveTheSameResults) {
   }
 }
 
-TEST(CheckCaseRepeat, AnotherSeedGivesOtherFigures) {
+TEST(CiouCaseRepeat, AnotherSeedGivesOtherFigures) {
   CheckRequest request = ciou_request(Dtype::f32, "yolo", 2000);
   request.skip = {"repeatability"};
   const auto one = check_case(request, host());
@@ -287,7 +271,7 @@ TEST(CheckCaseRepeat, AnotherSeedGivesOtherFigures) {
 
 // ---- kernels from elsewhere
 
-TEST(CheckCaseKernels, WhatIsNotOfferedIsLeftOutAndSaysSo) {
+TEST(CiouCaseKernels, WhatIsNotOfferedIsLeftOutAndSaysSo) {
   CheckRequest request = ciou_request(Dtype::f32, "yolo", 1000);
   request.make_kernel = [&](const KernelOptions& options) -> std::optional<Kernel> {
     if (options.dtype != Dtype::f32 || options.block != 256) return std::nullopt;
@@ -301,7 +285,7 @@ TEST(CheckCaseKernels, WhatIsNotOfferedIsLeftOutAndSaysSo) {
   expect_passed(find(results, Pass::forward, "repeatability"));
 }
 
-TEST(CheckCaseKernels, KernelThatDoesNotCompileIsAFault) {
+TEST(CiouCaseKernels, KernelThatDoesNotCompileIsAFault) {
   CheckRequest request = ciou_request(Dtype::f32, "yolo", 1000);
   request.make_kernel = [&](const KernelOptions& options) -> std::optional<Kernel> {
     return find_loss("ciou").kernel(options).with_kernel_source("not a kernel");

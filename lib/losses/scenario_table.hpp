@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// A loss's scenarios by name and by place: the place is part of what a scenario draws.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "losses/loss.hpp"
+
+namespace lossgrad {
+
+template <class Draw>
+struct Scenario {
+  ScenarioInfo info;
+  Draw draw;  // null for a mixture of others
+};
+
+template <class Draw>
+class ScenarioTable {
+ public:
+  ScenarioTable(std::string loss, std::vector<Scenario<Draw>> scenarios) : loss_(std::move(loss)) {
+    for (Scenario<Draw>& scenario : scenarios) {
+      infos_.push_back(std::move(scenario.info));
+      draws_.push_back(scenario.draw);
+    }
+  }
+
+  [[nodiscard]] std::span<const ScenarioInfo> infos() const { return infos_; }
+  [[nodiscard]] std::size_t size() const { return infos_.size(); }
+  [[nodiscard]] Draw draw(std::size_t index) const { return draws_[index]; }
+
+  // Throws ErrorKind::internal for an unknown name (the command line has checked it).
+  [[nodiscard]] std::size_t index_of(std::string_view name) const {
+    for (std::size_t i = 0; i < infos_.size(); ++i) {
+      if (infos_[i].name == name) return i;
+    }
+    throw Error(ErrorKind::internal, "unknown " + loss_ + " scenario " + std::string(name));
+  }
+
+ private:
+  std::string loss_;
+  std::vector<ScenarioInfo> infos_;
+  std::vector<Draw> draws_;
+};
+
+}  // namespace lossgrad
