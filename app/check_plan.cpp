@@ -147,6 +147,7 @@ CheckRequest base_request(const Loss& loss, const CheckOptions& options) {
   request.skip = {options.skip.begin(), options.skip.end()};
   request.fd_samples = options.fd_samples;
   request.full_jacobian = options.full_jacobian;
+  request.diagnose = options.diagnose;
   return request;
 }
 
@@ -259,6 +260,7 @@ std::string criteria(const CheckOptions& options) {
     text += " --fd-samples " + std::to_string(options.fd_samples);
   if (options.full_jacobian) text += " --full-jacobian";
   if (!options.skip.empty()) text += " --skip " + joined(options.skip);
+  if (!options.diagnose) text += " --no-diagnosis";
   if (options.allow_mistrusted) text += " --allow-mistrusted";
   return text;
 }

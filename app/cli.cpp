@@ -69,6 +69,12 @@ int device_index(const std::string& text) {
   return static_cast<int>(index);
 }
 
+std::string json_target(const Given& given) {
+  const auto path = given.value("--json");
+  if (path && path->empty()) throw Error(ErrorKind::usage, "--json: a file name or - is expected");
+  return path.value_or("");
+}
+
 void read_case(const Given& given, CheckOptions& options) {
   if (const auto text = given.value("--pass")) options.passes = look_up_list(kPasses, "--pass", *text);
   if (const auto text = given.value("--dtype")) options.dtypes = look_up_list(kDtypes, "--dtype", *text);
@@ -118,10 +124,8 @@ void read_criteria(const Given& given, CheckOptions& options) {
   options.full_jacobian = given.flag("--full-jacobian");
   if (const auto text = given.value("--skip")) options.skip = parse_names("--skip", *text);
   options.allow_mistrusted = given.flag("--allow-mistrusted");
-  if (const auto path = given.value("--json")) {
-    if (path->empty()) throw Error(ErrorKind::usage, "--json: a file name or - is expected");
-    options.json = *path;
-  }
+  options.diagnose = !given.flag("--no-diagnosis");
+  options.json = json_target(given);
 }
 
 CheckOptions check_options(const Given& given) {
@@ -135,6 +139,18 @@ CheckOptions check_options(const Given& given) {
     throw Error(ErrorKind::usage, "check: a loss is expected: " + CLI::detail::join(loss_names(), ", ") +
                                       " (lossgrad check --list describes them)");
   }
+  return options;
+}
+
+SelftestOptions selftest_options(const Given& given) {
+  SelftestOptions options;
+  if (const auto text = given.value("--loss")) options.losses = parse_names("--loss", *text);
+  if (const auto text = given.value("--dtype")) options.dtypes = look_up_list(kDtypes, "--dtype", *text);
+  if (const auto text = given.value("--fault")) options.faults = parse_names("--fault", *text);
+  options.diagnosis = given.flag("--diagnosis");
+  if (const auto text = given.value("--backend")) options.backend = look_up(kBackends, "--backend", *text);
+  if (const auto text = given.value("--device")) options.device = device_index(*text);
+  options.json = json_target(given);
   return options;
 }
 
@@ -184,12 +200,13 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
   const CommonOptions common = common_options(given);
   const std::string& command = syntax.command();
   if (command == "check") return {common, check_options(given)};
+  if (command == "selftest") return {common, selftest_options(given)};
   if (command == "devices") return {common, DevicesOptions{}};
   if (command == "kernels list") return {common, KernelsListOptions{}};
   if (command == "kernels show") return {common, show_options(given)};
   if (command == "kernels build") return {common, build_options(given)};
   if (command == "kernels") throw Error(ErrorKind::usage, "kernels: list, show ID or build is expected");
-  throw Error(ErrorKind::usage, "a command is expected: check, devices or kernels (see lossgrad --help)");
+  throw Error(ErrorKind::usage, "a command is expected: check, selftest, devices or kernels (see lossgrad --help)");
 }
 
 }  // namespace lossgrad::app

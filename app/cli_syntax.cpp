@@ -34,6 +34,15 @@ Examples:
   lossgrad check ciou --pred detections.json --target annotations.json --match iou
   lossgrad check cosine --rows 1k --dim 1,31,768 --margin 0.5 --convention torch)";
 
+constexpr const char* kSelftestExamples =
+    R"(Injects every fault of the losses' dictionaries into the built-in kernels and expects the checks to catch it.
+Exit code 1 when one slips through.
+
+Examples:
+  lossgrad selftest
+  lossgrad selftest --loss ciou --dtype all --backend cuda --json selftest.json
+  lossgrad selftest --fault alpha_detached,upstream_squared --diagnosis)";
+
 std::vector<std::string> long_names(const CLI::App& command) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options()) {
@@ -97,6 +106,7 @@ Syntax::Syntax() {
   add_flag(app_, "--version", "print the version");
   add_common(app_);
   add_check();
+  add_selftest();
   add_common(*add_command(app_, "devices", "what this machine offers, and why a backend is missing"));
   add_kernels();
 }
@@ -194,9 +204,24 @@ void Syntax::add_check_criteria(CLI::App& check) {
   add_value(check, "--fd-samples", "K", "items compared with finite differences (default 256)");
   add_flag(check, "--full-jacobian", "compare every component of these items, not some of each");
   add_value(check, "--skip", "LIST", "checks to leave out");
+  add_flag(check, "--no-diagnosis", "do not look for what a failed kernel does wrong");
   add_flag(check, "--allow-mistrusted", "a mistrusted result does not make the exit code 1");
   add_value(check, "--json", "FILE",
             "write results as JSON; - for standard output, then nothing else goes there");
+}
+
+void Syntax::add_selftest() {
+  CLI::App* selftest = add_command(app_, "selftest", "prove that the checks catch wrong kernels, as a table");
+  selftest->footer(kSelftestExamples);
+  add_value(*selftest, "--loss", "LIST", "losses (default: all)");
+  add_value(*selftest, "--dtype", "LIST", "f32 (default), f64, f16, bf16, all");
+  add_value(*selftest, "--fault", "LIST", "names of faults (default: all)");
+  add_flag(*selftest, "--diagnosis", "also what a diagnosis of each faulty kernel suggests");
+  add_value(*selftest, "--backend", "NAME", "auto (default), cuda or host");
+  add_value(*selftest, "--device", "I", "index of the GPU (default 0)");
+  add_value(*selftest, "--json", "FILE",
+            "write results as JSON; - for standard output, then nothing else goes there");
+  add_common(*selftest);
 }
 
 void Syntax::add_kernels() {

@@ -57,6 +57,7 @@ class Syntax {
   void add_check_case(CLI::App& check);
   void add_check_files(CLI::App& check);
   void add_check_criteria(CLI::App& check);
+  void add_selftest();
   void add_kernels();
   void reject_unknown(const CLI::App& command) const;
 

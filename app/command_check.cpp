@@ -49,11 +49,6 @@ int list_losses(const CheckOptions& options, std::ostream& out) {
   return kExitPassed;
 }
 
-DeviceContext device_context(const DeviceDescription& device) {
-  return {device.name,     device.architecture, device.driver_version,
-          device.compiler, device.memory_bytes, device.multiprocessors};
-}
-
 // One run of a plan: executes the cases in order, prints and saves after each.
 class CheckRun {
  public:

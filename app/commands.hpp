@@ -33,6 +33,8 @@ struct Environment {
 };
 
 int command_check(const CheckOptions& options, const CommonOptions& common, const Environment& environment);
+int command_selftest(const SelftestOptions& options, const CommonOptions& common,
+                     const Environment& environment);
 int command_devices(const Environment& environment);
 int command_kernels_list(const Environment& environment);
 int command_kernels_show(const KernelsShowOptions& options, const Environment& environment);
@@ -44,5 +46,6 @@ ConsoleStyle console_style(const CommonOptions& common, const Environment& envir
 RunContext run_context(const Environment& environment);
 // auto: cuda where it is available, else host; which one, and why, goes to the log.
 BackendKind choose_backend(BackendChoice choice);
+DeviceContext device_context(const DeviceDescription& device);
 
 }  // namespace lossgrad::app

@@ -50,6 +50,17 @@ struct CheckOptions {
   bool full_jacobian = false;
   std::vector<std::string> skip;
   bool allow_mistrusted = false;
+  bool diagnose = true;
+  std::string json;  // path, "-" or empty
+};
+
+struct SelftestOptions {
+  std::vector<std::string> losses;  // empty: all
+  std::vector<Dtype> dtypes = {Dtype::f32};
+  std::vector<std::string> faults;  // names; empty: all
+  bool diagnosis = false;
+  BackendChoice backend = BackendChoice::automatic;
+  int device = 0;
   std::string json;  // path, "-" or empty
 };
 
@@ -76,7 +87,7 @@ struct ShowText {  // --help and --version
 
 struct CommandLine {
   CommonOptions common;
-  std::variant<ShowText, CheckOptions, DevicesOptions, KernelsListOptions, KernelsShowOptions,
+  std::variant<ShowText, CheckOptions, SelftestOptions, DevicesOptions, KernelsListOptions, KernelsShowOptions,
                KernelsBuildOptions>
       command;
 };

@@ -26,6 +26,7 @@ int run_command(const CommandLine& line, const Environment& environment) {
             return kExitPassed;
           },
           [&](const CheckOptions& options) { return command_check(options, line.common, environment); },
+          [&](const SelftestOptions& options) { return command_selftest(options, line.common, environment); },
           [&](const DevicesOptions&) { return command_devices(environment); },
           [&](const KernelsListOptions&) { return command_kernels_list(environment); },
           [&](const KernelsShowOptions& options) { return command_kernels_show(options, environment); },

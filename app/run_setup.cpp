@@ -65,6 +65,11 @@ RunContext run_context(const Environment& environment) {
   return context;
 }
 
+DeviceContext device_context(const DeviceDescription& device) {
+  return {device.name,     device.architecture, device.driver_version,
+          device.compiler, device.memory_bytes, device.multiprocessors};
+}
+
 BackendKind choose_backend(BackendChoice choice) {
   if (choice == BackendChoice::cuda) return BackendKind::cuda;
   if (choice == BackendChoice::host) return BackendKind::host;

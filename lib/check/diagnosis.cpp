@@ -14,6 +14,7 @@ namespace {
 constexpr std::int64_t kFirstItems = 256;
 constexpr std::int64_t kMostElements = 1 << 17;
 constexpr double kLeastShare = 0.9;
+constexpr int kRanksKept = 2;
 // A deviation may lose more digits than the right formula: what its own numbers may err by, in units.
 constexpr double kDeviationUnits = 64;
 
@@ -141,22 +142,21 @@ std::vector<Candidate> candidates(const CheckRequest& cut, Pass pass, const Kern
     KernelOptions other = options;
     other.convention = convention.name;
     list.push_back(
-        {{"convention_" + convention.name, "the convention were " + convention.name, 0}, loss.kernel(other)});
+        {{"convention_" + convention.name, "the convention were " + convention.name}, loss.kernel(other)});
   }
   for (const Fault& fault : loss.faults()) {
     const bool of_this_convention = fault.convention.empty() || fault.convention == cut.convention;
-    if (fault.pass != pass || !fault.has_own_values() || !fault.kernel_convention.empty() ||
-        !of_this_convention || !fault.shows_in(failed.dtype()) || !fault.shows_in(Dtype::f64))
+    if (fault.pass != pass || !fault.is_diagnosable() || !fault.kernel_convention.empty() ||
+        !of_this_convention || !fault.shows_in(failed.dtype()))
       continue;
-    list.push_back({{fault.name, fault.summary, 0}, faulty_kernel(loss, fault, options)});
+    list.push_back({{fault.name, fault.summary}, faulty_kernel(loss, fault, options)});
   }
   return list;
 }
 
 }  // namespace
 
-std::vector<Diagnosis> diagnose(const CaseContext& context, Pass pass, const std::vector<std::int64_t>& worst,
-                                std::size_t most) {
+std::vector<Diagnosis> diagnose(const CaseContext& context, Pass pass, const std::vector<std::int64_t>& worst) {
   const ReadyKernel& failed = context.kernels.main(pass);
   const CheckRequest cut =
       cut_request(context, pass, items_to_look_at(context.request, failed.kernel, worst));
@@ -177,7 +177,9 @@ std::vector<Diagnosis> diagnose(const CaseContext& context, Pass pass, const std
   }
   std::stable_sort(found.begin(), found.end(),
                    [](const Diagnosis& a, const Diagnosis& b) { return a.share > b.share; });
-  if (found.size() > most) found.resize(most);
+  for (std::size_t i = 1; i < found.size(); ++i)
+    found[i].rank = found[i - 1].rank + (found[i].share < found[i - 1].share ? 1 : 0);
+  std::erase_if(found, [](const Diagnosis& diagnosis) { return diagnosis.rank > kRanksKept; });
   return found;
 }
 

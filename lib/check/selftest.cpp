@@ -131,6 +131,12 @@ FaultResult check_fault(const Loss& loss, const Fault& fault, Dtype dtype, Backe
     for (const Diagnosis& diagnosis : check.diagnosis) result.diagnosis.push_back(diagnosis);
     if (result.outcome == FaultOutcome::caught && check.check == fault.check) result.reason = check.reason;
   }
+  if (diagnose && fault.is_diagnosable()) {
+    result.diagnosed_as = 0;
+    for (const Diagnosis& diagnosis : result.diagnosis) {
+      if (diagnosis.name == fault.diagnosis_name()) result.diagnosed_as = diagnosis.rank;
+    }
+  }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }

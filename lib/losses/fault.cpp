@@ -59,6 +59,14 @@ bool Fault::shows_in(Dtype dtype) const {
   return std::find(dtypes.begin(), dtypes.end(), dtype) != dtypes.end();
 }
 
+bool Fault::is_diagnosable() const {
+  return check == "reference" && family != FaultFamily::swallowed_nan && shows_in(Dtype::f64);
+}
+
+std::string Fault::diagnosis_name() const {
+  return kernel_convention.empty() ? name : "convention_" + kernel_convention;
+}
+
 Kernel faulty_kernel(const Loss& loss, const Fault& fault, KernelOptions options) {
   if (!fault.kernel_convention.empty()) options.convention = fault.kernel_convention;
   const Kernel right = loss.kernel(options);

@@ -73,8 +73,10 @@ struct Fault {
   std::vector<std::string> blind = {};  // checks that pass, where one check alone sees the fault
 
   [[nodiscard]] bool shows_in(Dtype dtype) const;
-  // Whether its outputs on ordinary inputs tell it apart: what a diagnosis can name.
-  [[nodiscard]] bool has_own_values() const { return check == "reference"; }
+  // Whether a diagnosis can name it: the reference sees it, in finite inputs and in f64 too.
+  [[nodiscard]] bool is_diagnosable() const;
+  // Its name there: faults that are another convention's kernel go by that.
+  [[nodiscard]] std::string diagnosis_name() const;
 };
 
 // The built-in kernel with the fault.

@@ -139,6 +139,20 @@ void print_elements(std::ostream& out, const CheckResult& result, const ConsoleS
   }
 }
 
+// "behaves as if alpha carried no gradient (alpha_detached)"; deviations of one rank are the same here.
+void print_diagnosis(std::ostream& out, const CheckResult& result, const ConsoleStyle& style) {
+  int rank = 0;
+  for (const Diagnosis& diagnosis : result.diagnosis) {
+    const bool first = rank == 0;
+    const char* const lead =
+        first ? "behaves as if" : (diagnosis.rank == rank ? "  or, the same here:" : "  less exactly:");
+    if (first) out << '\n';
+    rank = diagnosis.rank;
+    out << "  " << painted(lead, terminal::kBold, style) << ' ' << diagnosis.summary << " (" << diagnosis.name
+        << ")\n";
+  }
+}
+
 void print_commands(std::ostream& out, std::span<const CheckResult> results, const ConsoleStyle& style) {
   std::set<std::string> printed;
   for (const CheckResult& result : results) {
@@ -177,6 +191,7 @@ void print_case(std::ostream& out, std::span<const CheckResult> results, const C
   case_table(results, style).print(out, "  ");
   for (const CheckResult& result : results) {
     if (shows_elements(result)) print_elements(out, result, style);
+    print_diagnosis(out, result, style);
   }
   print_commands(out, results, style);
   out << '\n';

@@ -42,6 +42,13 @@ std::string_view name(FaultOutcome outcome) {
   return "";
 }
 
+std::optional<FaultOutcome> parse_fault_outcome(std::string_view text) {
+  for (const FaultOutcome outcome : {FaultOutcome::caught, FaultOutcome::slipped, FaultOutcome::equivalent}) {
+    if (name(outcome) == text) return outcome;
+  }
+  return std::nullopt;
+}
+
 Summary summarise(const Run& run) {
   Summary summary;
   for (const CheckResult& result : run.checks) {

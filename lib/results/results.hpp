@@ -107,6 +107,7 @@ enum class FaultOutcome {
   equivalent,  // it changes nothing in this type
 };
 std::string_view name(FaultOutcome outcome);
+std::optional<FaultOutcome> parse_fault_outcome(std::string_view text);
 
 // What became of one fault that selftest injected.
 struct FaultResult {

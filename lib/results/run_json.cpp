@@ -58,6 +58,35 @@ void add_case(Json& json, const CaseId& id) {
   json["files"] = std::move(files);
 }
 
+Json diagnosis_json(const std::vector<Diagnosis>& diagnoses) {
+  Json list = Json::array();
+  for (const Diagnosis& diagnosis : diagnoses) {
+    list.push_back({{"name", diagnosis.name},
+                    {"summary", diagnosis.summary},
+                    {"share", number_json(diagnosis.share)},
+                    {"rank", diagnosis.rank}});
+  }
+  return list;
+}
+
+Json fault_json(const FaultResult& result) {
+  Json json = {{"loss", result.loss},
+          {"fault", result.fault},
+          {"family", result.family},
+          {"summary", result.summary},
+          {"pass", name(result.pass)},
+          {"dtype", name(result.dtype)},
+          {"backend", result.backend},
+          {"outcome", name(result.outcome)},
+          {"caught_by", result.caught_by},
+          {"bound_usage", number_json(result.bound_usage)},
+          {"reason", result.reason},
+          {"diagnosis", diagnosis_json(result.diagnosis)},
+          {"seconds", number_json(result.seconds)}};
+  if (result.diagnosed_as) json["diagnosed_as"] = *result.diagnosed_as;
+  return json;
+}
+
 Json check_json(const CheckResult& result) {
   Json json = Json::object();
   add_case(json, result.case_id);
@@ -71,6 +100,7 @@ Json check_json(const CheckResult& result) {
   Json worst = Json::array();
   for (const WorstElement& element : result.worst) worst.push_back(worst_json(element));
   json["worst"] = std::move(worst);
+  json["diagnosis"] = diagnosis_json(result.diagnosis);
   json["data_notes"] = result.data_notes;
   json["seconds"] = number_json(result.seconds);
   json["command"] = result.command;
@@ -111,9 +141,12 @@ Json summary_json(const Summary& summary) {
 std::string to_json(const Run& run) {
   Json checks = Json::array();
   for (const CheckResult& result : run.checks) checks.push_back(check_json(result));
+  Json faults = Json::array();
+  for (const FaultResult& result : run.faults) faults.push_back(fault_json(result));
   const Json document = {{"schema_version", kSchemaVersion},
                          {"context", context_json(run.context)},
                          {"checks", std::move(checks)},
+                         {"faults", std::move(faults)},
                          {"benchmarks", Json::array()},
                          {"summary", summary_json(summarise(run))},
                          {"complete", run.complete}};

@@ -70,6 +70,43 @@ CaseId read_case(JsonObject& object) {
   return id;
 }
 
+std::vector<Diagnosis> read_diagnoses(const JsonValue& json) {
+  std::vector<Diagnosis> diagnoses;
+  for (const JsonValue& element : json.elements()) {
+    JsonObject object(element);
+    Diagnosis diagnosis;
+    diagnosis.name = object.take("name").text();
+    diagnosis.summary = object.take("summary").text();
+    diagnosis.share = object.take("share").number();
+    diagnosis.rank = small_integer(object.take("rank"));
+    object.finish();
+    diagnoses.push_back(std::move(diagnosis));
+  }
+  return diagnoses;
+}
+
+FaultResult read_fault(const JsonValue& json) {
+  JsonObject object(json);
+  FaultResult result;
+  result.loss = object.take("loss").text();
+  result.fault = object.take("fault").text();
+  result.family = object.take("family").text();
+  result.summary = object.take("summary").text();
+  result.pass = named_value<Pass>(object.take("pass"), "forward, backward or forward_backward", parse_pass);
+  result.dtype = named_value<Dtype>(object.take("dtype"), "f32, f64, f16 or bf16", parse_dtype);
+  result.backend = object.take("backend").text();
+  result.outcome = named_value<FaultOutcome>(object.take("outcome"), "caught, slipped or equivalent",
+                                             parse_fault_outcome);
+  for (const JsonValue& check : object.take("caught_by").elements()) result.caught_by.push_back(check.text());
+  result.bound_usage = object.take("bound_usage").number();
+  result.reason = object.take("reason").text();
+  result.diagnosis = read_diagnoses(object.take("diagnosis"));
+  if (const auto rank = object.take_if_present("diagnosed_as")) result.diagnosed_as = small_integer(*rank);
+  result.seconds = object.take("seconds").number();
+  object.finish();
+  return result;
+}
+
 CheckResult read_check(const JsonValue& json) {
   JsonObject object(json);
   CheckResult result;
@@ -84,6 +121,7 @@ CheckResult read_check(const JsonValue& json) {
   }
   for (const JsonValue& element : object.take("worst").elements())
     result.worst.push_back(read_worst(element));
+  result.diagnosis = read_diagnoses(object.take("diagnosis"));
   for (const JsonValue& note : object.take("data_notes").elements()) result.data_notes.push_back(note.text());
   result.seconds = object.take("seconds").number();
   result.command = object.take("command").text();
@@ -143,6 +181,7 @@ Run run_from_json(const std::string& text) {
   Run run;
   run.context = read_context(object.take("context"));
   for (const JsonValue& check : object.take("checks").elements()) run.checks.push_back(read_check(check));
+  for (const JsonValue& fault : object.take("faults").elements()) run.faults.push_back(read_fault(fault));
   if (const JsonValue benchmarks = object.take("benchmarks"); !benchmarks.elements().empty()) {
     benchmarks.fail("an empty array");
   }
