@@ -206,7 +206,8 @@ CommandLine parse_command_line(const std::vector<std::string>& arguments) {
   if (command == "kernels show") return {common, show_options(given)};
   if (command == "kernels build") return {common, build_options(given)};
   if (command == "kernels") throw Error(ErrorKind::usage, "kernels: list, show ID or build is expected");
-  throw Error(ErrorKind::usage, "a command is expected: check, selftest, devices or kernels (see lossgrad --help)");
+  throw Error(ErrorKind::usage,
+              "a command is expected: check, selftest, devices or kernels (see lossgrad --help)");
 }
 
 }  // namespace lossgrad::app

@@ -87,8 +87,8 @@ struct ShowText {  // --help and --version
 
 struct CommandLine {
   CommonOptions common;
-  std::variant<ShowText, CheckOptions, SelftestOptions, DevicesOptions, KernelsListOptions, KernelsShowOptions,
-               KernelsBuildOptions>
+  std::variant<ShowText, CheckOptions, SelftestOptions, DevicesOptions, KernelsListOptions,
+               KernelsShowOptions, KernelsBuildOptions>
       command;
 };
 

@@ -156,7 +156,8 @@ std::vector<Candidate> candidates(const CheckRequest& cut, Pass pass, const Kern
 
 }  // namespace
 
-std::vector<Diagnosis> diagnose(const CaseContext& context, Pass pass, const std::vector<std::int64_t>& worst) {
+std::vector<Diagnosis> diagnose(const CaseContext& context, Pass pass,
+                                const std::vector<std::int64_t>& worst) {
   const ReadyKernel& failed = context.kernels.main(pass);
   const CheckRequest cut =
       cut_request(context, pass, items_to_look_at(context.request, failed.kernel, worst));

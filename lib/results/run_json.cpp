@@ -71,18 +71,18 @@ Json diagnosis_json(const std::vector<Diagnosis>& diagnoses) {
 
 Json fault_json(const FaultResult& result) {
   Json json = {{"loss", result.loss},
-          {"fault", result.fault},
-          {"family", result.family},
-          {"summary", result.summary},
-          {"pass", name(result.pass)},
-          {"dtype", name(result.dtype)},
-          {"backend", result.backend},
-          {"outcome", name(result.outcome)},
-          {"caught_by", result.caught_by},
-          {"bound_usage", number_json(result.bound_usage)},
-          {"reason", result.reason},
-          {"diagnosis", diagnosis_json(result.diagnosis)},
-          {"seconds", number_json(result.seconds)}};
+               {"fault", result.fault},
+               {"family", result.family},
+               {"summary", result.summary},
+               {"pass", name(result.pass)},
+               {"dtype", name(result.dtype)},
+               {"backend", result.backend},
+               {"outcome", name(result.outcome)},
+               {"caught_by", result.caught_by},
+               {"bound_usage", number_json(result.bound_usage)},
+               {"reason", result.reason},
+               {"diagnosis", diagnosis_json(result.diagnosis)},
+               {"seconds", number_json(result.seconds)}};
   if (result.diagnosed_as) json["diagnosed_as"] = *result.diagnosed_as;
   return json;
 }
@@ -143,12 +143,9 @@ std::string to_json(const Run& run) {
   for (const CheckResult& result : run.checks) checks.push_back(check_json(result));
   Json faults = Json::array();
   for (const FaultResult& result : run.faults) faults.push_back(fault_json(result));
-  const Json document = {{"schema_version", kSchemaVersion},
-                         {"context", context_json(run.context)},
-                         {"checks", std::move(checks)},
-                         {"faults", std::move(faults)},
-                         {"benchmarks", Json::array()},
-                         {"summary", summary_json(summarise(run))},
+  const Json document = {{"schema_version", kSchemaVersion}, {"context", context_json(run.context)},
+                         {"checks", std::move(checks)},      {"faults", std::move(faults)},
+                         {"benchmarks", Json::array()},      {"summary", summary_json(summarise(run))},
                          {"complete", run.complete}};
   // A path may hold any bytes: those that are no UTF-8 become U+FFFD instead of losing the whole document.
   return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -95,8 +95,8 @@ FaultResult read_fault(const JsonValue& json) {
   result.pass = named_value<Pass>(object.take("pass"), "forward, backward or forward_backward", parse_pass);
   result.dtype = named_value<Dtype>(object.take("dtype"), "f32, f64, f16 or bf16", parse_dtype);
   result.backend = object.take("backend").text();
-  result.outcome = named_value<FaultOutcome>(object.take("outcome"), "caught, slipped or equivalent",
-                                             parse_fault_outcome);
+  result.outcome =
+      named_value<FaultOutcome>(object.take("outcome"), "caught, slipped or equivalent", parse_fault_outcome);
   for (const JsonValue& check : object.take("caught_by").elements()) result.caught_by.push_back(check.text());
   result.bound_usage = object.take("bound_usage").number();
   result.reason = object.take("reason").text();

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/error.hpp"
+#include "check/selftest.hpp"
 
 namespace lossgrad {
 namespace {
@@ -40,6 +41,8 @@ class FakeLoss : public Loss {
   [[nodiscard]] std::span<const ScenarioInfo> scenarios() const override { return scenarios_; }
   [[nodiscard]] std::string default_scenario() const override { return "mixed"; }
   [[nodiscard]] std::span<const int> repeatability_blocks() const override { return {}; }
+  [[nodiscard]] const std::vector<Fault>& faults() const override { return faults_; }
+  [[nodiscard]] Sizes selftest_sizes() const override { return default_sizes(*this); }
   void generate(std::string_view, Dtype, std::uint64_t, Items&) const override {}
   void evaluate(const ReferenceRequest&, const Items&, Reference&) const override {}
   [[nodiscard]] GradientOracles oracles(std::string_view, const Items&, std::int64_t) const override {
@@ -60,6 +63,7 @@ class FakeLoss : public Loss {
 
  protected:
   std::vector<NamedChoice> conventions_;
+  std::vector<Fault> faults_ = {{.name = "sign_lost", .summary = "the sign were lost"}};
   std::vector<ScenarioInfo> scenarios_ = {
       {"typical", "as in COCO"}, {"touching", "shared edges"}, {"mixed", "all"}};
 };
@@ -185,6 +189,22 @@ std::vector<CheckResult> check_case(const CheckRequest& request, Backend& backen
     results.push_back(std::move(result));
   }
   return results;
+}
+
+std::vector<Kernel> fault_kernels(const Loss&, const Fault&, Dtype) { return {}; }
+
+FaultResult check_fault(const Loss& loss, const Fault& fault, Dtype dtype, Backend& backend, bool diagnose) {
+  FaultResult result;
+  result.loss = loss.name();
+  result.fault = fault.name;
+  result.family = name(fault.family);
+  result.pass = fault.pass;
+  result.dtype = dtype;
+  result.backend = backend.name();
+  result.outcome = fault.shows_in(dtype) ? test::engine().fault_outcome : FaultOutcome::equivalent;
+  if (result.outcome == FaultOutcome::caught) result.caught_by = {"reference"};
+  if (diagnose) result.diagnosed_as = 1;
+  return result;
 }
 
 std::unique_ptr<Backend> open_backend(BackendKind kind, int device_index) {

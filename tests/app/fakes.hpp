@@ -19,6 +19,7 @@ struct FakeEngine {
   std::vector<std::string> built;      // "ID ARCHITECTURE" that cuda_build() got
   // The verdict of the one result per pass; called with the index of the case.
   std::function<Verdict(std::size_t)> verdict = [](std::size_t) { return Verdict::passed; };
+  FaultOutcome fault_outcome = FaultOutcome::caught;  // of every fault
   // Called in the middle of a case with its index; may throw.
   std::function<void(std::size_t)> during = [](std::size_t) {};
 };

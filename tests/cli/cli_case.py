@@ -39,10 +39,10 @@ class CliCase(unittest.TestCase):
     def boxes(self, name, boxes):
         return self.write(name, npy([value for box in boxes for value in box], (len(boxes), 4)))
 
-    def run_program(self, *arguments, env=None, **options):
+    def run_program(self, *arguments, env=None, limit=240, **options):
         options.setdefault("stdout", subprocess.PIPE)
         environment = {**os.environ, "LC_ALL": "C", **(env or {})}
-        return subprocess.run([PROGRAM, *arguments], stderr=subprocess.PIPE, cwd=self.folder, text=True, timeout=240,
+        return subprocess.run([PROGRAM, *arguments], stderr=subprocess.PIPE, cwd=self.folder, text=True, timeout=limit,
                               env=environment, check=False, **options)
 
     def assert_error(self, result, code, *parts):

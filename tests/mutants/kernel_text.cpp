@@ -25,23 +25,6 @@ std::string read_right(const std::string& file) {
 
 }  // namespace
 
-std::string edited(std::string text, const std::vector<Edit>& edits) {
-  for (const Edit& edit : edits) {
-    int times = 0;
-    std::size_t at = text.find(edit.find);
-    while (at != std::string::npos) {
-      text.replace(at, edit.find.size(), edit.replace);
-      ++times;
-      at = text.find(edit.find, at + edit.replace.size());
-    }
-    if (times != edit.times) {
-      throw Error(ErrorKind::internal, "found " + std::to_string(times) + " times instead of " +
-                                           std::to_string(edit.times) + ": " + edit.find);
-    }
-  }
-  return text;
-}
-
 Kernel builtin_kernel(const KernelOptions& options) { return find_loss(tested_loss().name).kernel(options); }
 
 Kernel kernel_from_text(const KernelText& text, const KernelOptions& options) {

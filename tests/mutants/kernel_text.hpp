@@ -10,6 +10,7 @@
 
 #include "check/check.hpp"
 #include "kernel/kernel.hpp"
+#include "kernel/source_edit.hpp"
 
 namespace lossgrad::mutants {
 
@@ -21,17 +22,6 @@ struct TestedLoss {
 };
 const TestedLoss& tested_loss();
 
-// `find` has to occur exactly `times` times: an edit of the kernel that the table does not follow fails its
-// test.
-struct Edit {
-  std::string find;
-  std::string replace;
-  int times = 1;
-};
-
-// Throws Error(internal) that names the text which was not found as often as stated.
-std::string edited(std::string text, const std::vector<Edit>& edits);
-
 // How a kernel is launched that shares its work in another way than the built-in one.
 struct OtherLaunch {
   std::uint32_t items_per_block = 1;
@@ -41,7 +31,7 @@ struct OtherLaunch {
 // The body of a kernel: empty `files` means the built-in one, else files of <loss>/right/, one after another.
 struct KernelText {
   std::vector<std::string> files;
-  std::vector<Edit> edits;
+  std::vector<SourceEdit> edits;
   std::function<OtherLaunch(const Sizes&)> launch = {};  // empty: as the built-in one
 };
 Kernel kernel_from_text(const KernelText& text, const KernelOptions& options);

@@ -66,6 +66,9 @@ TEST(Console, FailedCaseWithKinksAndNan) {
       error 1.1e-01, bound 1.2e-07, usage nan, 7.5e+06 ulp
       pred = nan, inf, -inf, -0
 
+  behaves as if alpha carried no gradient (alpha_detached)
+    less exactly: the convention were torchvision (convention_torchvision)
+
   repeat: lossgrad check ciou --n 1048576 --scenario mixed --seed 1
 
 )");

@@ -54,6 +54,10 @@ TEST(RunJson, ReadsWhatItWrote) {
   EXPECT_EQ(again.checks[1].bound_usage->max, std::numeric_limits<double>::infinity());
   EXPECT_EQ(again.checks[1].ulp_error->q50, 5e-324);
   EXPECT_EQ(again.context.devices[0].memory_bytes, 8589934592);
+  EXPECT_EQ(again.checks[1].diagnosis.at(1).rank, 2);
+  EXPECT_EQ(again.faults.at(0).diagnosed_as, 1);
+  EXPECT_EQ(again.faults.at(1).outcome, FaultOutcome::slipped);
+  EXPECT_FALSE(again.faults.at(2).diagnosed_as.has_value());
 }
 
 TEST(RunJson, EveryFiniteDoubleKeepsItsBits) {

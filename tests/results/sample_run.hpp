@@ -56,6 +56,46 @@ inline WorstElement worst_element() {
   return element;
 }
 
+inline FaultResult caught_fault() {
+  FaultResult result;
+  result.loss = "ciou";
+  result.fault = "alpha_detached";
+  result.family = "convention";
+  result.summary = "alpha carried no gradient";
+  result.pass = Pass::backward;
+  result.backend = "host";
+  result.caught_by = {"reference", "own_saved"};
+  result.bound_usage = 88123.5;
+  result.reason = "12 of 4,194,304 elements are outside their bound";
+  result.diagnosed_as = 1;
+  result.diagnosis = {{"alpha_detached", "alpha carried no gradient", 1, 1},
+                      {"convention_torchvision", "the convention were torchvision", 0.96875, 2}};
+  result.seconds = 0.25;
+  return result;
+}
+
+inline FaultResult slipped_fault() {
+  FaultResult result = caught_fault();
+  result.fault = "sign_lost";
+  result.outcome = FaultOutcome::slipped;
+  result.caught_by = {};
+  result.bound_usage = 0;
+  result.reason = "reference passed";
+  result.diagnosed_as = 0;
+  result.diagnosis = {};
+  return result;
+}
+
+inline FaultResult equivalent_fault() {
+  FaultResult result = slipped_fault();
+  result.fault = "constant_in_f32";
+  result.family = "low precision";
+  result.outcome = FaultOutcome::equivalent;
+  result.reason = "the type is f32";
+  result.diagnosed_as.reset();
+  return result;
+}
+
 inline CheckResult failed_check() {
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
   constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -70,6 +110,7 @@ inline CheckResult failed_check() {
   result.sharp_bound_usage = Distribution{kInf, 9.9e5, 2.5, 0.05};
   result.ulp_error = Distribution{kNan, -kInf, 0.1, 5e-324};
   result.worst = {worst_element(), worst_element()};
+  result.diagnosis = caught_fault().diagnosis;
   WorstElement& kink = result.worst.back();
   kink.item = 1048575;
   kink.got = kNan;
@@ -94,6 +135,7 @@ inline Run sample_run() {
   run.context.tolerance_atol = 0;
   run.context.devices = {{"host (2 threads)", "x86_64", "", "g++ 12.2.0", 8589934592, 2}};
   run.checks = {passed_check(), failed_check(), passed_check()};
+  run.faults = {caught_fault(), slipped_fault(), equivalent_fault()};
   CheckResult& file_check = run.checks.back();
   file_check.case_id.scenario = "file";
   file_check.case_id.files = {{"pred", "a b/\"pred\".npy"}, {"target", "t\xC3\xA9.json"}};

@@ -1,16 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "mutants/ciou/ciou_wrong_kernels.hpp"
+// Faults that the built-in kernel has no place for: it has no barrier. The dictionary of the loss has all
+// others.
+#include "mutants/wrong_kernels.hpp"
 
 namespace lossgrad::mutants {
+namespace {
 
-std::vector<WrongKernel> joined(const std::vector<std::vector<WrongKernel>>& parts) {
-  std::vector<WrongKernel> all;
-  for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
-  return all;
+WrongKernel without_barrier(const std::string& name, const std::string& what_follows) {
+  WrongKernel kernel;
+  kernel.name = name;
+  kernel.text = {{"boxes.cuh", "corner_box.cuh", "shared_tile.cuh"},
+                 {{"__syncthreads();  // " + what_follows, ""}}};
+  kernel.check = "repeatability";
+  kernel.reason = "the result depends on the order of threads";
+  return kernel;
 }
 
+}  // namespace
+
 std::vector<WrongKernel> wrong_kernels() {
-  return joined({wrong_backward_kernels(), wrong_forward_kernels(), wrong_memory_kernels()});
+  return {without_barrier("barrier_missing_after_filling", "the predictions are there"),
+          without_barrier("barrier_missing_after_refilling", "the targets are there"),
+          without_barrier("barrier_missing_before_reuse", "the tile is free again")};
 }
 
 }  // namespace lossgrad::mutants
