@@ -120,7 +120,7 @@ class CaseRun {
   void oracles() {
     if (CheckResult* result = begin(Pass::backward, "oracles")) {
       const Stopwatch watch;
-      check_oracles(request_, source_, *result);
+      check_oracles(request_, source_, *result, [this](double fraction) { report_progress(fraction); });
       result->seconds = watch.seconds();
     }
   }
@@ -128,7 +128,7 @@ class CaseRun {
   void self_consistency() {
     if (CheckResult* result = begin(Pass::backward, "self_consistency")) {
       const Stopwatch watch;
-      check_self_consistency(context(), *result);
+      check_self_consistency(context(), *result, [this](double fraction) { report_progress(fraction); });
       result->seconds = watch.seconds();
     }
   }

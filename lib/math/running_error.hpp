@@ -75,6 +75,7 @@ inline double product_error(double x_magnitude, double x_error, double y_magnitu
 inline double quotient_error(double quotient_magnitude, double x_error, double y_magnitude, double y_error) {
   if (y_error == 0 && y_magnitude == 0) return x_error == 0 ? 0.0 : kInfinity;
   const double least = y_magnitude - y_error;
+  if (std::isnan(least)) return kInfinity;
   if (!(least > 0)) {
     running_error_state.divisor_may_be_zero = true;
     return kInfinity;

@@ -150,6 +150,12 @@ TEST(Comparison, InfinityExpected) {
   }
 }
 
+TEST(Comparison, HullWithAnInfiniteEndIsUnbounded) {
+  for (const auto& [low, high] : {std::pair(-kInf, kInf), std::pair(0.0, kInf), std::pair(-kInf, 1.0)}) {
+    for (const double got : {0.0, 3.0, kInf}) EXPECT_TRUE(accepts(got, range(low, high, 0.1, kKink))) << got;
+  }
+}
+
 TEST(Comparison, FiniteExpectedButNanGot) {
   EXPECT_FALSE(accepts(kNan, exactly(1, 0.1), kFinite));
   EXPECT_EQ(note_of(kNan, exactly(1, 0.1), kFinite), "not finite");

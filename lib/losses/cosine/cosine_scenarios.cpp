@@ -123,9 +123,11 @@ Pair orthogonal(ItemRandom& random, const Shape& shape) {
 }
 
 // cos within a few ulp of the margin, where labels of -1 have their hinge: x2 = margin * x1 + sqrt(1 -
-// margin^2) * w, w at right angles to x1 and as long.
+// margin^2) * w, w at right angles to x1 and as long. In f64 so long that no convention's eps moves the
+// cosine.
 Pair near_margin(ItemRandom& random, const Shape& shape) {
-  Values x1 = rounded(normals(random, shape.n_dim), shape.dtype);
+  const double length = compute_type(shape.dtype) == Dtype::f64 ? 0x1p20 : 1;
+  Values x1 = rounded(times(normals(random, shape.n_dim), length), shape.dtype);
   const double nudge = ulp(compute_type(shape.dtype), 1) * static_cast<double>(random.integer(-4, 4));
   const double cosine = std::clamp(shape.margin + nudge, -1.0, 1.0);
   Values x2 = times(at_right_angles(random, x1), std::sqrt(1 - cosine * cosine));
@@ -192,6 +194,19 @@ Pair tail_heavy(ItemRandom& random, const Shape& shape) {
   return pair;
 }
 
+// Squares of small whole numbers: their sums are exact in every order, so that one element lost from a row of
+// any length shows in the gradient. The rows have few places in common, whose products would hide it.
+Pair whole_numbers(ItemRandom& random, const Shape& shape) {
+  Pair pair{Values(shape.n_dim, 0.0), Values(shape.n_dim, 0.0), 0};
+  const double unit = std::ldexp(1.0, static_cast<int>(random.integer(-2, 2)));
+  for (std::size_t i = 0; i < shape.n_dim; ++i) {
+    const bool both = i == 0 || random.chance(1.0 / 16);
+    if (both || i % 2 == 0) pair.x1[i] = unit * random.sign() * static_cast<double>(random.integer(1, 2));
+    if (both || i % 2 == 1) pair.x2[i] = unit * random.sign() * static_cast<double>(random.integer(1, 2));
+  }
+  return pair;
+}
+
 const ScenarioTable<Draw>& table() {
   static const ScenarioTable<Draw> scenarios(
       "cosine",
@@ -213,6 +228,9 @@ const ScenarioTable<Draw>& table() {
           {{"sparse", "nine components in ten are zero"}, sparse},
           {{"large_offset", "gaussian, every component shifted by 10 to 1000"}, large_offset},
           {{"tail_heavy", "the last one to eight components weigh most"}, tail_heavy},
+          {{"whole_numbers",
+            "1 or 2 times a power of two, few places in common: exact sums show each lost element"},
+           whole_numbers},
       });
   return scenarios;
 }
