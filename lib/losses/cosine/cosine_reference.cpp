@@ -158,7 +158,8 @@ CosineGradients row_gradients(const CosineSums<RunningError<kType>>& sums, const
   for (const CosineBranches& branches : ways(sums, convention)) {
     const auto outcome = outcome_of(sums, convention, branches);
     const Hinge hinge = hinge_of(outcome.cosine, row.y, margin);
-    gradients.nan_or_zero = row.y < 0 && std::isnan(outcome.cosine.value);
+    if (row.y < 0 && (std::isnan(outcome.cosine.value) || hinge == Hinge::undecided))
+      gradients.nan_or_zero = true;
     for (std::size_t output = 0; output < 2; ++output) {
       std::vector<RightValue>& all = gradients.values[output];
       std::vector<RightValue> values = values_of_way(row, output, coefficient, outcome, hinge);

@@ -195,11 +195,12 @@ Pair tail_heavy(ItemRandom& random, const Shape& shape) {
 struct Scenario {
   ScenarioInfo info;
   Draw draw;  // null for mixed
+  bool finite = true;
 };
 
 const std::vector<Scenario>& table() {
   static const std::vector<Scenario> scenarios = {
-      {{"mixed", "gaussian in half of the rows, else one of all the following (the default)"}, nullptr},
+      {{"mixed", "gaussian in half of the rows, else one of all the following but non_finite (the default)"}, nullptr},
       {{"gaussian", "normal components, half of the pairs alike"}, gaussian},
       {{"unit", "gaussian, rows of length 1"}, unit},
       {{"parallel", "x2 a positive multiple of x1"}, parallel},
@@ -216,8 +217,26 @@ const std::vector<Scenario>& table() {
       {{"sparse", "nine components in ten are zero"}, sparse},
       {{"large_offset", "gaussian, every component shifted by 10 to 1000"}, large_offset},
       {{"tail_heavy", "the last one to eight components weigh most"}, tail_heavy},
+      {{"non_finite", "gaussian; in 1 row of 4 one element of x1, x2 or dy is NaN (half), inf or -inf"},
+       gaussian,
+       false},
   };
   return scenarios;
+}
+
+// Of those that mixed draws from: what is not finite stands at the end.
+std::int64_t last_finite() {
+  return std::count_if(table().begin(), table().end(), [](const Scenario& s) { return s.finite; }) - 1;
+}
+
+// In x1, x2 or dy, each a third of the time.
+void spoil_one_element(CosineRow& row, ItemRandom& random) {
+  if (!random.chance(kNonFiniteShare)) return;
+  const double value = random_non_finite(random);
+  const std::int64_t argument = random.integer(0, 2);
+  const auto element =
+      static_cast<std::size_t>(random.integer(0, static_cast<std::int64_t>(row.x1.size()) - 1));
+  (argument == 0 ? row.x1[element] : argument == 1 ? row.x2[element] : row.dy) = value;
 }
 
 }  // namespace
@@ -242,14 +261,15 @@ CosineRow CosineSampler::operator()(std::uint64_t seed, std::int64_t row) const 
   ItemRandom random(seed, static_cast<std::uint32_t>(index_), row);
   std::size_t drawn = index_;
   if (table()[drawn].draw == nullptr) {
-    const auto last = static_cast<std::int64_t>(table().size()) - 1;
-    drawn = random.chance(0.5) ? 1 : static_cast<std::size_t>(random.integer(1, last));
+    drawn = random.chance(0.5) ? 1 : static_cast<std::size_t>(random.integer(1, last_finite()));
   }
   Pair pair = table()[drawn].draw(random, {dtype_, n_dim_, margin_});
   round_all(pair.x1, dtype_);
   round_all(pair.x2, dtype_);
   const double y = pair.y == 0 ? random.sign() : pair.y;
-  return {std::move(pair.x1), std::move(pair.x2), y, round_to(dtype_, random_upstream(random))};
+  CosineRow drawn_row{std::move(pair.x1), std::move(pair.x2), y, round_to(dtype_, random_upstream(random))};
+  if (!table()[drawn].finite) spoil_one_element(drawn_row, random);
+  return drawn_row;
 }
 
 }  // namespace lossgrad
