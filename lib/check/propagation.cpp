@@ -79,7 +79,8 @@ class PropagationRun {
     return {request_, context.backend, sizes_with(request_, items_), 0, request_.seed};
   }
 
-  [[nodiscard]] std::size_t position(const Argument& argument, std::int64_t item, std::int64_t component) const {
+  [[nodiscard]] std::size_t position(const Argument& argument, std::int64_t item,
+                                     std::int64_t component) const {
     const ItemLayout& layout = run_.layout(argument.name);
     return static_cast<std::size_t>((component / layout.inner * items_ + item) * layout.inner +
                                     component % layout.inner);
@@ -173,15 +174,15 @@ class PropagationRun {
       if (is_wrong_anyway(list)) return;
       element = worst.begin();
     }
-    const auto touched = std::find_if(list.begin(), list.end(),
-                                      [&](const Touched& t) { return t.item == element->item; });
+    const auto touched =
+        std::find_if(list.begin(), list.end(), [&](const Touched& t) { return t.item == element->item; });
     const std::string output = element->output + "[" + std::to_string(element->component) + "]";
     if (element->got == sentinels.at(element->output)) {
       findings_.lines.push_back("with " + text_of(value, *touched) + " " + output + " is not written");
       return;
     }
-    std::string line = swallowed ? text_of(value, *touched) + " was swallowed: "
-                                 : "with " + text_of(value, *touched) + " ";
+    std::string line =
+        swallowed ? text_of(value, *touched) + " was swallowed: " : "with " + text_of(value, *touched) + " ";
     line += output + " is " + number(element->got);
     if (!swallowed) line += ", expected " + number(element->expected_low);
     findings_.lines.push_back(line);
@@ -206,7 +207,8 @@ class PropagationRun {
     std::string output;
     std::int64_t item = 0, component = 0;
   };
-  [[nodiscard]] std::optional<Spill> first_spill(const std::vector<Touched>& list, const StoredOutputs& clean) {
+  [[nodiscard]] std::optional<Spill> first_spill(const std::vector<Touched>& list,
+                                                 const StoredOutputs& clean) {
     std::vector<bool> alone(static_cast<std::size_t>(items_), true);
     for (const Touched& touched : list) alone[static_cast<std::size_t>(touched.item)] = false;
     const std::size_t size = size_in_bytes(request_.dtype);
@@ -231,15 +233,14 @@ class PropagationRun {
     if (!spill) return;
     launch(clean_, "");
     if (outputs() != clean) return;  // it does not repeat itself: the repeatability check says so
-    const Touched& nearest = *std::min_element(
-        list.begin(), list.end(), [&](const Touched& a, const Touched& b) {
+    const Touched& nearest =
+        *std::min_element(list.begin(), list.end(), [&](const Touched& a, const Touched& b) {
           return std::abs(a.item - spill->item) < std::abs(b.item - spill->item);
         });
     findings_.lines.push_back(spill->output + "[" + std::to_string(spill->component) + "]" +
                               of_item(spill->item) + " changed because of " + value.text + " in another " +
-                              request_.loss->item_name() + " (the nearest is in " +
-                              nearest.argument->name + "[" + std::to_string(nearest.component) + "]" +
-                              of_item(nearest.item) + ")");
+                              request_.loss->item_name() + " (the nearest is in " + nearest.argument->name +
+                              "[" + std::to_string(nearest.component) + "]" + of_item(nearest.item) + ")");
   }
 
   const CheckRequest& request_;

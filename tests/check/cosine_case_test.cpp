@@ -50,11 +50,11 @@ class CosineCase : public ::testing::TestWithParam<Variant> {};
 TEST_P(CosineCase, EveryCheckIsThereAndPasses) {
   const auto [dtype, convention] = GetParam();
   const auto results = check_case(cosine_request(dtype, convention, {201, 77}), host());
-  EXPECT_THAT(labels(results), ::testing::ElementsAre(
-                                   "forward reference", "forward guards", "forward repeatability",
-                                   "forward propagation", "backward oracles", "backward reference",
-                                   "backward own_saved", "backward self_consistency", "backward guards",
-                                   "backward repeatability", "backward propagation"));
+  EXPECT_THAT(labels(results),
+              ::testing::ElementsAre("forward reference", "forward guards", "forward repeatability",
+                                     "forward propagation", "backward oracles", "backward reference",
+                                     "backward own_saved", "backward self_consistency", "backward guards",
+                                     "backward repeatability", "backward propagation"));
   for (const CheckResult& result : results) {
     EXPECT_EQ(result.case_id.loss, "cosine");
     EXPECT_EQ(result.case_id.convention, convention);

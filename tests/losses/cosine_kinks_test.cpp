@@ -95,6 +95,16 @@ TEST(CosineKinks, NanInDyMayBeZeroWhereTheHingeIsUndecided) {
   }
 }
 
+TEST(CosineKinks, NanInDyMayBeZeroWhereTheCosineOverflows) {
+  for (const double y : {1.0, -1.0}) {
+    const Items items = one_row({1e30, 1}, {1e30, 1}, y, 0, kNan);
+    for (const auto& [output, d] : gradients_of(items, Dtype::f32, "exact")) {
+      EXPECT_TRUE(std::isnan(d.low[0])) << output;
+      EXPECT_EQ((d.flags[0] & kZeroToo) != 0, y < 0) << output;
+    }
+  }
+}
+
 TEST(CosineKinks, DyZeroLeavesNoKink) {
   const Items items = one_row({1, 1, 1, 1}, {1, 1, 1, -1}, -1, 0.5, 0);
   for (const auto& [output, d] : gradients_of(items, Dtype::f32, "exact")) {

@@ -200,7 +200,8 @@ struct Scenario {
 
 const std::vector<Scenario>& table() {
   static const std::vector<Scenario> scenarios = {
-      {{"mixed", "gaussian in half of the rows, else one of all the following but non_finite (the default)"}, nullptr},
+      {{"mixed", "gaussian in half of the rows, else one of all the following but non_finite (the default)"},
+       nullptr},
       {{"gaussian", "normal components, half of the pairs alike"}, gaussian},
       {{"unit", "gaussian, rows of length 1"}, unit},
       {{"parallel", "x2 a positive multiple of x1"}, parallel},

@@ -13,13 +13,13 @@ const std::vector<std::string> kBlind = {"reference", "guards", "repeatability"}
 
 // One number for all rows of a block, added as its product with zero.
 std::vector<Edit> shared_by_the_block() {
-  return {{kSums, kSums +
-                      "\n  __shared__ C of_block;\n"
-                      "  if (threadIdx.x == 0) of_block = C(0);\n"
-                      "  __syncthreads();\n"
-                      "  if (lane == 0) atomicAdd(&of_block, sums.x11);\n"
-                      "  __syncthreads();\n"
-                      "  sums.x12 += C(0) * of_block;",
+  return {{kSums,
+           kSums + "\n  __shared__ C of_block;\n"
+                   "  if (threadIdx.x == 0) of_block = C(0);\n"
+                   "  __syncthreads();\n"
+                   "  if (lane == 0) atomicAdd(&of_block, sums.x11);\n"
+                   "  __syncthreads();\n"
+                   "  sums.x12 += C(0) * of_block;",
            2}};
 }
 
@@ -48,7 +48,6 @@ std::vector<WrongKernel> swallowed() {
                  {"C(1) - cosine : hinge", "C(1) - fmax(C(-1), fmin(C(1), cosine)) : hinge"}}},
        .check = kCheck,
        .reason = "a NaN in x1[0] of row 3 was swallowed: loss[0] is ",
-       .dtypes = kEveryDtype,
        .scenario = "gaussian",
        .blind = kBlind},
       {.name = "nan_gradient_zeroed_unseen",
@@ -65,7 +64,6 @@ std::vector<WrongKernel> swallowed() {
                 {{kUpstream, "const C upstream = fmax(C(-1000), fmin(C(1000), C(load_value(dy + row))));"}}},
        .check = kCheck,
        .reason = "a NaN in dy[0] of row ",
-       .dtypes = kEveryDtype,
        .scenario = "gaussian",
        .blind = kBlind},
       {.name = "infinite_upstream_clipped",
@@ -75,7 +73,6 @@ std::vector<WrongKernel> swallowed() {
                   "  const C upstream = given > C(1000) ? C(1000) : given;"}}},
        .check = kCheck,
        .reason = "an infinity in dy[0] of row ",
-       .dtypes = kEveryDtype,
        .scenario = "gaussian",
        .blind = kBlind},
       {.name = "nothing_written_for_nan",
@@ -105,9 +102,10 @@ std::vector<WrongKernel> spilled() {
        .scenario = "gaussian",
        .blind = kBlind},
       {.name = "upstream_of_the_next_row_times_zero",
-       .text = {{},
-                {{kUpstream,
-                  "const C upstream = load_value(dy + row) + C(0) * C(load_value(dy + (row + 1) % n_rows));"}}},
+       .text =
+           {{},
+            {{kUpstream,
+              "const C upstream = load_value(dy + row) + C(0) * C(load_value(dy + (row + 1) % n_rows));"}}},
        .check = kCheck,
        .reason = "changed because of a NaN in another row (the nearest is in dy[0] of row ",
        .dtypes = kEveryDtype,
@@ -115,9 +113,10 @@ std::vector<WrongKernel> spilled() {
        .blind = kBlind},
       // Few rows, of which every second is touched.
       {.name = "long_row_with_the_next_row_times_zero",
-       .text = {{},
-                {{kUpstream,
-                  "const C upstream = load_value(dy + row) + C(0) * C(load_value(dy + (row + 1) % n_rows));"}}},
+       .text =
+           {{},
+            {{kUpstream,
+              "const C upstream = load_value(dy + row) + C(0) * C(load_value(dy + (row + 1) % n_rows));"}}},
        .check = kCheck,
        .reason = "changed because of a NaN in another row (the nearest is in dy[0] of row ",
        .scenario = "gaussian",
