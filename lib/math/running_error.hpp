@@ -311,6 +311,7 @@ template <Dtype kType>
 HullError<kType> abs_of(HullError<kType> a) {
   if (a.low >= 0) return a;
   if (a.high <= 0) return -a;
+  if (std::isnan(a.low) || std::isnan(a.high)) return a;  // a NaN on one end alone may get lost on the way
   return {0, a.magnitude(), a.error};
 }
 template <Dtype kType>

@@ -195,13 +195,15 @@ void evaluate_backward(const ReferenceRequest& request, CosineConvention convent
       const CosineGradients gradients =
           row_gradients(running_sums<kType>(sums, order), row, dy[static_cast<std::size_t>(i)],
                         cosine_margin(items), convention);
+      // A cosine that overflows is on neither side of the margin for sure.
+      const bool nan_or_zero = gradients.nan_or_zero || (row.y < 0 && running_error_state.overflow);
       for (std::size_t output = 0; output < 2; ++output) {
         ReferenceValues& values = *outputs[output];
         for (std::size_t e = 0; e < n_dim; ++e) {
           const RightValue value = as_stored(request.dtype, gradients.values[output][e]);
           order == SumOrder::blocked ? put_sharp(values, begin + e, value)
                                      : put_general(values, begin + e, value);
-          if (gradients.nan_or_zero) values.flags[begin + e] |= kZeroToo;
+          if (nan_or_zero) values.flags[begin + e] |= kZeroToo;
         }
       }
       // Short rows: every order is a blocked one.

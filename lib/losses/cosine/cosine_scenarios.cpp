@@ -235,6 +235,16 @@ const ScenarioTable<Draw>& table() {
   return scenarios;
 }
 
+// In x1, x2 or dy, each a third of the time.
+void spoil_one_element(CosineRow& row, ItemRandom& random) {
+  if (!random.chance(kNonFiniteShare)) return;
+  const double value = random_non_finite(random);
+  const std::int64_t argument = random.integer(0, 2);
+  const auto element =
+      static_cast<std::size_t>(random.integer(0, static_cast<std::int64_t>(row.x1.size()) - 1));
+  (argument == 0 ? row.x1[element] : argument == 1 ? row.x2[element] : row.dy) = value;
+}
+
 }  // namespace
 
 std::span<const ScenarioInfo> cosine_scenarios() { return table().infos(); }
@@ -256,7 +266,9 @@ CosineRow CosineSampler::operator()(std::uint64_t seed, std::int64_t row) const 
   round_all(pair.x1, dtype_);
   round_all(pair.x2, dtype_);
   const double y = pair.y == 0 ? random.sign() : pair.y;
-  return {std::move(pair.x1), std::move(pair.x2), y, round_to(dtype_, random_upstream(random))};
+  CosineRow drawn_row{std::move(pair.x1), std::move(pair.x2), y, round_to(dtype_, random_upstream(random))};
+  if (!table()[drawn].finite) spoil_one_element(drawn_row, random);
+  return drawn_row;
 }
 
 }  // namespace lossgrad

@@ -11,7 +11,8 @@ namespace lossgrad::mutants {
 std::vector<WrongKernel> wrong_backward_kernels();  // wrong gradients
 // Wrong values, and pairs of kernels that do not fit together.
 std::vector<WrongKernel> wrong_forward_kernels();
-std::vector<WrongKernel> wrong_memory_kernels();  // wrong elements, order, leftovers, in either pass
+std::vector<WrongKernel> wrong_memory_kernels();       // wrong elements, order, leftovers, in either pass
+std::vector<WrongKernel> wrong_propagation_kernels();  // wrong for what is not finite alone
 
 std::vector<WrongKernel> joined(const std::vector<std::vector<WrongKernel>>& parts);
 

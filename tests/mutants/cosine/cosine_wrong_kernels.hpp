@@ -8,11 +8,12 @@
 
 namespace lossgrad::mutants {
 
-std::vector<WrongKernel> wrong_sum_kernels();         // elements, warps and sweeps lost; narrow accumulators
-std::vector<WrongKernel> wrong_value_kernels();       // wrong values, and pairs that do not fit together
-std::vector<WrongKernel> wrong_gradient_kernels();    // wrong gradients
-std::vector<WrongKernel> wrong_row_kernels();         // wrong rows, order, leftovers
-std::vector<WrongKernel> wrong_convention_kernels();  // each convention's kernel for each other one
+std::vector<WrongKernel> wrong_sum_kernels();          // elements, warps and sweeps lost; narrow accumulators
+std::vector<WrongKernel> wrong_value_kernels();        // wrong values, and pairs that do not fit together
+std::vector<WrongKernel> wrong_gradient_kernels();     // wrong gradients
+std::vector<WrongKernel> wrong_row_kernels();          // wrong rows, order, leftovers
+std::vector<WrongKernel> wrong_convention_kernels();   // each convention's kernel for each other one
+std::vector<WrongKernel> wrong_propagation_kernels();  // wrong for what is not finite alone
 
 // A row of 1000 elements is shared by 2 warps in f32 (4 in f64), one of 2000 by 4; of 200 by one warp.
 inline const Sizes kTwoWarps = {{"n_rows", 67}, {"n_dim", 1000}};

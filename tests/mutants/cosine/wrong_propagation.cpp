@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Right for rows that are finite, as all of the case are: wrong in what becomes of a NaN or an infinity.
+#include "mutants/cosine/cosine_wrong_kernels.hpp"
+
+namespace lossgrad::mutants {
+namespace {
+
+constexpr Pass kForward = Pass::forward;
+const std::string kCheck = "propagation";
+const std::string kUpstream = "const C upstream = load_value(dy + row);";
+const std::string kSums = "sums = cosine_sum_of_row<THREADS, ROWS>(sums, row_in_block, lane);";
+const std::vector<std::string> kBlind = {"reference", "guards", "repeatability"};
+
+// One number for all rows of a block, added as its product with zero.
+std::vector<Edit> shared_by_the_block() {
+  return {{kSums,
+           kSums + "\n  __shared__ C of_block;\n"
+                   "  if (threadIdx.x == 0) of_block = C(0);\n"
+                   "  __syncthreads();\n"
+                   "  if (lane == 0) atomicAdd(&of_block, sums.x11);\n"
+                   "  __syncthreads();\n"
+                   "  sums.x12 += C(0) * of_block;",
+           2}};
+}
+
+std::vector<WrongKernel> swallowed() {
+  return {
+      {.name = "hinge_by_fmax",
+       .pass = kForward,
+       .text = {{}, {{"excess <= C(0) ? C(0) : excess", "fmax(excess, C(0))"}}},
+       .check = kCheck,
+       .reason = " was swallowed: loss[0] is 0",
+       .dtypes = kEveryDtype,
+       .scenario = "gaussian",
+       .blind = kBlind},
+      {.name = "hinge_by_comparison",
+       .pass = kForward,
+       .text = {{}, {{"excess <= C(0) ? C(0) : excess", "excess > C(0) ? excess : C(0)"}}},
+       .check = kCheck,
+       .reason = " was swallowed: loss[0] is 0",
+       .scenario = "gaussian",
+       .blind = kBlind},
+      {.name = "cos_clamped_by_fmin_and_fmax",
+       .pass = kForward,
+       .text = {{},
+                {{"const C excess = cosine - C(margin);",
+                  "const C excess = fmax(C(-1), fmin(C(1), cosine)) - C(margin);"},
+                 {"C(1) - cosine : hinge", "C(1) - fmax(C(-1), fmin(C(1), cosine)) : hinge"}}},
+       .check = kCheck,
+       .reason = "a NaN in x1[0] of row 3 was swallowed: loss[0] is ",
+       .scenario = "gaussian",
+       .blind = kBlind},
+      {.name = "nan_gradient_zeroed_unseen",
+       .text = {{},
+                {{"store_value(d_row1 + column, active ? d1 : C(0));",
+                  "store_value(d_row1 + column, active && d1 == d1 ? d1 : C(0));"}}},
+       .check = kCheck,
+       .reason = " was swallowed: dx1[",
+       .dtypes = kEveryDtype,
+       .scenario = "gaussian",
+       .blind = kBlind},
+      {.name = "upstream_clipped_unseen",
+       .text = {{},
+                {{kUpstream, "const C upstream = fmax(C(-1000), fmin(C(1000), C(load_value(dy + row))));"}}},
+       .check = kCheck,
+       .reason = "a NaN in dy[0] of row ",
+       .scenario = "gaussian",
+       .blind = kBlind},
+      {.name = "infinite_upstream_clipped",
+       .text = {{},
+                {{kUpstream,
+                  "const C given = load_value(dy + row);\n"
+                  "  const C upstream = given > C(1000) ? C(1000) : given;"}}},
+       .check = kCheck,
+       .reason = "an infinity in dy[0] of row ",
+       .scenario = "gaussian",
+       .blind = kBlind},
+      {.name = "nothing_written_for_nan",
+       .text = {{}, {{kUpstream, kUpstream + "\n  if (!(cosine == cosine)) return;"}}},
+       .check = kCheck,
+       .reason = " is not written",
+       .scenario = "gaussian",
+       .blind = kBlind},
+  };
+}
+
+std::vector<WrongKernel> spilled() {
+  return {
+      {.name = "block_shares_a_number",
+       .pass = kForward,
+       .text = {{}, shared_by_the_block()},
+       .check = kCheck,
+       .reason = "changed because of a NaN in another row (the nearest is in x1[0] of row 3)",
+       .dtypes = kWideDtypes,
+       .scenario = "gaussian",
+       .blind = kBlind},
+      {.name = "block_shares_a_number_in_gradient",
+       .text = {{}, shared_by_the_block()},
+       .check = kCheck,
+       .reason = "changed because of a NaN in another row (the nearest is in x1[",
+       .dtypes = kWideDtypes,
+       .scenario = "gaussian",
+       .blind = kBlind},
+      {.name = "upstream_of_the_next_row_times_zero",
+       .text =
+           {{},
+            {{kUpstream,
+              "const C upstream = load_value(dy + row) + C(0) * C(load_value(dy + (row + 1) % n_rows));"}}},
+       .check = kCheck,
+       .reason = "changed because of a NaN in another row (the nearest is in dy[0] of row ",
+       .dtypes = kEveryDtype,
+       .scenario = "gaussian",
+       .blind = kBlind},
+      // Few rows, of which every second is touched.
+      {.name = "long_row_with_the_next_row_times_zero",
+       .text =
+           {{},
+            {{kUpstream,
+              "const C upstream = load_value(dy + row) + C(0) * C(load_value(dy + (row + 1) % n_rows));"}}},
+       .check = kCheck,
+       .reason = "changed because of a NaN in another row (the nearest is in dy[0] of row ",
+       .scenario = "gaussian",
+       .sizes = {{"n_rows", 3}, {"n_dim", 40000}},
+       .blind = kBlind},
+  };
+}
+
+}  // namespace
+
+std::vector<WrongKernel> wrong_propagation_kernels() {
+  std::vector<WrongKernel> all;
+  for (const auto& part : {swallowed(), spilled()}) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+}  // namespace lossgrad::mutants
