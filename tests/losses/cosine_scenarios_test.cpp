@@ -371,7 +371,7 @@ TEST(CosineScenarios, MixedIsTheDefaultAndNamesAreUnique) {
     EXPECT_EQ(scenario.made_of_kinks, scenario.name == "near_margin");
     names.push_back(scenario.name);
   }
-  EXPECT_EQ(names.size(), 15u);
+  EXPECT_EQ(names.size(), 16u);
   std::sort(names.begin(), names.end());
   EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
   EXPECT_THROW(CosineSampler("gausian", Dtype::f32, 3, 0), Error);

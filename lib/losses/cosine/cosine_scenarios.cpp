@@ -211,7 +211,9 @@ const ScenarioTable<Draw>& table() {
   static const ScenarioTable<Draw> scenarios(
       "cosine",
       {
-          {{"mixed", "gaussian in half of the rows, else one of all the following (the default)"}, nullptr},
+          {{"mixed",
+            "gaussian in half of the rows, else one of all the following but non_finite (the default)"},
+           nullptr},
           {{"gaussian", "normal components, half of the pairs alike"}, gaussian},
           {{"unit", "gaussian, rows of length 1"}, unit},
           {{"parallel", "x2 a positive multiple of x1"}, parallel},
@@ -231,6 +233,9 @@ const ScenarioTable<Draw>& table() {
           {{"whole_numbers",
             "1 or 2 times a power of two, few places in common: exact sums show each lost element"},
            whole_numbers},
+          {{"non_finite", "gaussian; in 1 row of 4 one element of x1, x2 or dy is NaN (half), inf or -inf"},
+           gaussian,
+           false},
       });
   return scenarios;
 }
@@ -259,15 +264,14 @@ CosineRow CosineSampler::operator()(std::uint64_t seed, std::int64_t row) const 
   ItemRandom random(seed, static_cast<std::uint32_t>(index_), row);
   std::size_t drawn = index_;
   if (table().draw(drawn) == nullptr) {
-    const auto last = static_cast<std::int64_t>(table().size()) - 1;
-    drawn = random.chance(0.5) ? 1 : static_cast<std::size_t>(random.integer(1, last));
+    drawn = random.chance(0.5) ? 1 : static_cast<std::size_t>(random.integer(1, table().last_finite()));
   }
   Pair pair = table().draw(drawn)(random, {dtype_, n_dim_, margin_});
   round_all(pair.x1, dtype_);
   round_all(pair.x2, dtype_);
   const double y = pair.y == 0 ? random.sign() : pair.y;
   CosineRow drawn_row{std::move(pair.x1), std::move(pair.x2), y, round_to(dtype_, random_upstream(random))};
-  if (!table()[drawn].finite) spoil_one_element(drawn_row, random);
+  if (!table().finite(drawn)) spoil_one_element(drawn_row, random);
   return drawn_row;
 }
 

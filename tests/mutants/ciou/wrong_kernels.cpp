@@ -10,7 +10,8 @@ std::vector<WrongKernel> joined(const std::vector<std::vector<WrongKernel>>& par
 }
 
 std::vector<WrongKernel> wrong_kernels() {
-  return joined({wrong_backward_kernels(), wrong_forward_kernels(), wrong_memory_kernels()});
+  return joined({wrong_backward_kernels(), wrong_forward_kernels(), wrong_memory_kernels(),
+                 wrong_propagation_kernels()});
 }
 
 }  // namespace lossgrad::mutants
