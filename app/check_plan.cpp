@@ -19,7 +19,7 @@ namespace {
 std::vector<std::string> choose(const char* kind, const std::vector<std::string>& wanted,
                                 const std::vector<std::string>& known, const std::string& standard) {
   if (wanted.empty()) return {standard};
-  if (wanted == std::vector<std::string>{"all"}) return known;
+  if (std::find(wanted.begin(), wanted.end(), "all") != wanted.end()) return known;
   for (const std::string& given : wanted) {
     if (std::find(known.begin(), known.end(), given) == known.end()) {
       throw Error(ErrorKind::usage, unknown_name_message(kind, given, known));
@@ -129,8 +129,11 @@ std::vector<int> block_list(const Loss& loss, const CheckOptions& options) {
       throw Error(ErrorKind::usage, flag_of(name) + ": " + std::string(loss.name()) +
                                         " has no such option, " + flag_of(loss.block().name) + " is its own");
     }
-    for (const std::int64_t value : values)
-      blocks.push_back(static_cast<int>(std::min<std::int64_t>(value, std::numeric_limits<int>::max())));
+    for (const std::int64_t value : values) {
+      if (value > std::numeric_limits<int>::max())
+        throw Error(ErrorKind::usage, flag_of(name) + ": " + std::to_string(value) + " is too large");
+      blocks.push_back(static_cast<int>(value));
+    }
   }
   if (blocks.empty()) blocks = {kOwnBlock};
   return blocks;

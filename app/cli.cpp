@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cli.hpp"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -43,11 +44,12 @@ template <class Value, std::size_t Count>
 std::vector<Value> look_up_list(const NameTable<Value, Count>& table, std::string_view flag,
                                 std::string_view given) {
   std::vector<Value> values;
-  if (given == "all") {
+  const std::vector<std::string> names = parse_names(flag, given);
+  if (std::find(names.begin(), names.end(), "all") != names.end()) {
     for (const auto& [text, value] : table) values.push_back(value);
     return values;
   }
-  for (const std::string& name : parse_names(flag, given)) values.push_back(look_up(table, flag, name));
+  for (const std::string& name : names) values.push_back(look_up(table, flag, name));
   return values;
 }
 

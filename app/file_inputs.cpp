@@ -62,7 +62,9 @@ void add_note(FileInputs& inputs, std::int64_t count, const std::string& what) {
 
 void add_box_notes(FileInputs& inputs, const std::string& argument, const BoxList& list) {
   const std::string of = argument + " boxes";
-  add_note(inputs, list.non_finite, of + " with a NaN or infinite component");
+  add_note(
+      inputs, list.non_finite,
+      of + " with a NaN or infinite component, the first is box " + std::to_string(list.first_non_finite));
   add_note(inputs, list.zero_size, of + " of zero width or height");
   add_note(inputs, list.negative_size, of + " of negative width or height");
 }

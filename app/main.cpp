@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
@@ -44,5 +45,6 @@ int main(int argc, char** argv) {
       .readers = {.boxes = lossgrad::read_boxes,
                   .array = [](const std::filesystem::path& path) { return lossgrad::read_npy(path); }},
       .err_columns = columns_of_standard_error};
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is an error of its write
   return lossgrad::app::run_program({argv + (argc > 0 ? 1 : 0), argv + argc}, environment);
 }

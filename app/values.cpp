@@ -167,10 +167,10 @@ std::vector<std::int64_t> parse_counts(std::string_view flag, std::string_view t
   return values;
 }
 
-std::vector<std::string> parse_names(std::string_view flag, std::string_view text) {
+std::vector<std::string> parse_names(std::string_view flag, std::string_view text, std::string_view what) {
   std::vector<std::string> names;
   for (const std::string_view part : split(text, ',')) {
-    if (part.empty()) fail(flag, text, "names separated by single commas");
+    if (part.empty()) fail(flag, text, std::string(what) + " separated by single commas");
     if (std::find(names.begin(), names.end(), part) == names.end()) names.emplace_back(part);
   }
   return names;
@@ -189,7 +189,7 @@ std::uint64_t parse_seed(std::string_view flag, std::string_view text) {
 
 std::vector<double> parse_numbers(std::string_view flag, std::string_view text) {
   std::vector<double> numbers;
-  for (const std::string& number : parse_names(flag, text))
+  for (const std::string& number : parse_names(flag, text, "numbers"))
     numbers.push_back(parse_double(flag, number, "a finite number"));
   return numbers;
 }

@@ -21,7 +21,8 @@ std::vector<std::int64_t> parse_counts(std::string_view flag, std::string_view t
 inline constexpr std::size_t kMostValues = 10000;  // of one option
 
 // A comma list of names, each once.
-std::vector<std::string> parse_names(std::string_view flag, std::string_view text);
+std::vector<std::string> parse_names(std::string_view flag, std::string_view text,
+                                     std::string_view what = "names");
 
 std::uint64_t parse_seed(std::string_view flag, std::string_view text);           // 0 to 2^64 - 1, also 0x...
 std::vector<double> parse_numbers(std::string_view flag, std::string_view text);  // a comma list, finite

@@ -38,7 +38,10 @@ std::string nearest_file(const std::filesystem::path& path) {
 int make_temporary_beside(const std::filesystem::path& path, std::string& temporary) {
   std::error_code unknown;  // what cannot be looked at fails below, with its reason
   if (std::filesystem::is_directory(path, unknown)) fail(path, file_error_text(path, EISDIR));
-  temporary = path.string() + ".XXXXXX";
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0 && errno == ENAMETOOLONG)
+    fail(path, "cannot be written: " + file_error_text(path, errno));
+  temporary = (path.parent_path() / ".lossgrad.XXXXXX").string();  // as long as any name may be
   const int file = ::mkostemp(temporary.data(), O_CLOEXEC);
   if (file >= 0) return file;
   // /proc: a folder in which nothing can be made says ENOENT too, and no name near it would help.

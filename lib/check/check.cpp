@@ -11,6 +11,7 @@
 #include "check/gradient_checks.hpp"
 #include "check/guards.hpp"
 #include "check/kernel_run.hpp"
+#include "check/propagation.hpp"
 #include "check/repeatability.hpp"
 
 namespace lossgrad {
@@ -66,9 +67,9 @@ class CaseRun {
   }
 
  private:
-  // Of one pass: at the full size, at small sizes, about bits.
+  // Of one pass: at the full size, at small sizes, about bits, about what is not finite.
   struct PassFindings {
-    Findings full, small, bits;
+    Findings full, small, bits, propagation;
   };
 
   static std::size_t position(const std::string& check) {
@@ -109,7 +110,7 @@ class CaseRun {
   void report_progress(double fraction_of_step) {
     if (!progress_) return;
     fraction_of_step_ = fraction_of_step;
-    const double steps = (wants(request_, Pass::forward) ? 3 : 0) + (wants(request_, Pass::backward) ? 6 : 0);
+    const double steps = (wants(request_, Pass::forward) ? 4 : 0) + (wants(request_, Pass::backward) ? 7 : 0);
     const double done = std::max<double>(0, static_cast<double>(results_.size()) - 1);
     progress_(std::min(1.0, (done + fraction_of_step) / steps),
               results_.empty() ? "inputs" : results_.back().check);
@@ -122,7 +123,7 @@ class CaseRun {
   void oracles() {
     if (CheckResult* result = begin(Pass::backward, "oracles")) {
       const Stopwatch watch;
-      check_oracles(request_, source_, *result);
+      check_oracles(request_, source_, *result, [this](double fraction) { report_progress(fraction); });
       result->seconds = watch.seconds();
     }
   }
@@ -130,12 +131,13 @@ class CaseRun {
   void self_consistency() {
     if (CheckResult* result = begin(Pass::backward, "self_consistency")) {
       const Stopwatch watch;
-      check_self_consistency(context(), *result);
+      check_self_consistency(context(), *result, [this](double fraction) { report_progress(fraction); });
       result->seconds = watch.seconds();
     }
   }
 
-  // Guards and repeatability at small sizes; the full size adds to their findings later.
+  // Guards, repeatability and propagation at small sizes; the full size adds to the findings of the first two
+  // later.
   void small_checks(Pass pass) {
     PassFindings& findings = findings_[pass];
     const CaseContext context = this->context();
@@ -148,6 +150,11 @@ class CaseRun {
       const Stopwatch watch;
       findings.bits = check_same_bits(context, pass);
       findings.bits.seconds = watch.seconds();
+    }
+    if (!skips(request_, "propagation")) {
+      const Stopwatch watch;
+      findings.propagation = check_propagation(context, kernels_.main(pass));
+      findings.propagation.seconds = watch.seconds();
     }
   }
 
@@ -283,6 +290,7 @@ class CaseRun {
       judge_findings(all, *result);
     }
     if (CheckResult* result = begin(pass, "repeatability")) judge_findings(findings.bits, *result);
+    if (CheckResult* result = begin(pass, "propagation")) judge_findings(findings.propagation, *result);
   }
 
   static void judge_findings(const Findings& findings, CheckResult& result) {
@@ -325,6 +333,8 @@ const std::vector<CheckName>& check_names() {
        "every element written, nothing else touched, ragged sizes, misaligned bases, fresh results"},
       {"repeatability",
        "same bits on a second run, for every block size and (host) in other orders of threads"},
+      {"propagation",
+       "what depends on a NaN in an input or dy is NaN, and nothing else is; infinities alike"},
   };
   return names;
 }

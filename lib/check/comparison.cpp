@@ -74,7 +74,7 @@ bool Comparison::decide_non_finite(const WorstElement& element, const ExpectedEl
     fail(element, state.has_nan ? "a NaN input was swallowed" : "the formula gives NaN here");
     return true;
   }
-  if (std::isinf(expected.low) != std::isinf(expected.high)) {  // a kink with one infinite side
+  if ((std::isinf(expected.low) || std::isinf(expected.high)) && expected.low != expected.high) {  // a kink
     ++unbounded_;
     return true;
   }

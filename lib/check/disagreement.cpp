@@ -67,9 +67,11 @@ void conclude_differences(CheckResult& result, const Disagreement& found, std::s
     result.reason =
         std::to_string(found.count) + " of " + std::to_string(result.compared) + " " + failed_text;
     result.worst = {found.worst};
-  } else if (samples == 0 && kinks_are_the_point) {
+  } else if (result.compared == 0 && kinks_are_the_point) {
     result.verdict = Verdict::skipped;
-    result.reason = "every sample of this scenario lies on a kink; `reference` checks the hull there";
+    result.reason = samples == 0
+                        ? "every sample of this scenario lies on a kink; `reference` checks the hull there"
+                        : "no sample of this scenario is far enough from a kink for precise differences";
   } else if (result.compared == 0) {
     result.verdict = Verdict::mistrusted;
     result.reason = samples == 0 ? "no sample away from kinks: nothing was compared"

@@ -289,6 +289,13 @@ Comparison KernelRun::compare(const Kernel& kernel, const std::function<void(dou
   return comparison;
 }
 
+Comparison KernelRun::compare_items(const Kernel& kernel, std::span<const std::int64_t> items) const {
+  const Items all = read(kernel.arguments(), 0, item_count_);
+  Comparison comparison(request_.dtype, request_.tolerance);
+  for (const std::int64_t item : items) compare_block(kernel, cut_items(all, item, 1), comparison);
+  return comparison;
+}
+
 std::int64_t KernelRun::written_elements(const Kernel& kernel) const {
   std::int64_t elements = 0;
   for (const Argument& argument : kernel.arguments()) {

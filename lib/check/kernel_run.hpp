@@ -62,6 +62,8 @@ class KernelRun {
   // Every element that the kernel wrote against the reference.
   [[nodiscard]] Comparison compare(const Kernel& kernel,
                                    const std::function<void(double)>& progress = {}) const;
+  // The same of some items alone.
+  [[nodiscard]] Comparison compare_items(const Kernel& kernel, std::span<const std::int64_t> items) const;
 
   // Elements that one launch of the kernel writes.
   [[nodiscard]] std::int64_t written_elements(const Kernel& kernel) const;

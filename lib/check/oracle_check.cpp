@@ -43,9 +43,10 @@ Agreement agreement_with(const OracleView& view, const DerivativeEstimate& diffe
   return agree(pair_with(view, difference)) ? Agreement::yes : Agreement::no;
 }
 
-void check_sample(const CheckRequest& request, const Sample& sample, CheckResult& result,
-                  Disagreement& found) {
+void check_sample(const CheckRequest& request, const Sample& sample, CheckResult& result, Disagreement& found,
+                  const std::function<void()>& heartbeat) {
   for (const Direction& direction : sample.directions) {
+    heartbeat();
     const double own_error =
         4 * direction.along_magnitudes(sample.oracles.closed_error) + std::numeric_limits<double>::min();
     if (!std::isfinite(own_error)) continue;
@@ -71,10 +72,14 @@ void check_sample(const CheckRequest& request, const Sample& sample, CheckResult
 
 }  // namespace
 
-void check_oracles(const CheckRequest& request, const InputSource& source, CheckResult& result) {
+void check_oracles(const CheckRequest& request, const InputSource& source, CheckResult& result,
+                   const std::function<void(double)>& heartbeat) {
   Disagreement found;
   const auto samples = draw_samples(request, source);
-  for (const Sample& sample : samples) check_sample(request, sample, result, found);
+  double done = 0, directions = 0;
+  for (const Sample& sample : samples) directions += static_cast<double>(sample.directions.size());
+  for (const Sample& sample : samples)
+    check_sample(request, sample, result, found, [&] { heartbeat(done++ / directions); });
   conclude_differences(
       result, found, samples.size(), made_of_kinks(request),
       "gradients of lossgrad's own oracles disagree: this is a defect of lossgrad, not of the kernel");

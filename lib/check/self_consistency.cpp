@@ -232,9 +232,12 @@ std::vector<Sample> with_steps(std::vector<Sample> samples, double factor) {
   return samples;
 }
 
-Looked look(const CaseContext& context, const F64Kernels& kernels, std::span<const Sample> samples) {
+Looked look(const CaseContext& context, const F64Kernels& kernels, std::span<const Sample> samples,
+            const std::function<void(double)>& heartbeat) {
   Looked looked;
+  const auto all = static_cast<double>(samples.size());
   while (!samples.empty()) {
+    heartbeat(1 - static_cast<double>(samples.size()) / all);
     std::size_t count = 0;
     std::int64_t values = 0;
     while (count < samples.size() && (count == 0 || values < kPlanValues)) {
@@ -249,7 +252,8 @@ Looked look(const CaseContext& context, const F64Kernels& kernels, std::span<con
 
 }  // namespace
 
-void check_self_consistency(const CaseContext& context, CheckResult& result) {
+void check_self_consistency(const CaseContext& context, CheckResult& result,
+                            const std::function<void(double)>& heartbeat) {
   const CheckRequest& request = context.request;
   const ReadyKernel* forward = context.kernels.find(Pass::forward, Dtype::f64);
   const ReadyKernel* backward = context.kernels.find(Pass::backward, Dtype::f64);
@@ -260,11 +264,11 @@ void check_self_consistency(const CaseContext& context, CheckResult& result) {
   }
   const F64Kernels kernels{*forward, *backward};
   const auto samples = draw_samples(request, context.source);
-  const Looked first = look(context, kernels, samples);
+  const Looked first = look(context, kernels, samples, heartbeat);
   result.compared = first.compared;
   Disagreement found;
   if (first.found.count > 0) {
-    const Looked second = look(context, kernels, with_steps(first.found.doubtful, kSecondLook));
+    const Looked second = look(context, kernels, with_steps(first.found.doubtful, kSecondLook), heartbeat);
     found = second.found;
     result.compared -= second.unclear;
   }

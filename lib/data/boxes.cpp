@@ -20,7 +20,7 @@ constexpr std::string_view kAccepted = "expected a .npy file (93 'NUMPY') or COC
 void count_odd_boxes(BoxList& list) {
   for (const auto& box : list.boxes) {
     const bool finite = std::all_of(box.begin(), box.end(), [](double x) { return std::isfinite(x); });
-    if (!finite) ++list.non_finite;
+    if (!finite && list.non_finite++ == 0) list.first_non_finite = &box - list.boxes.data();
     if (box[2] == 0 || box[3] == 0) ++list.zero_size;
     if (box[2] < 0 || box[3] < 0) ++list.negative_size;
   }

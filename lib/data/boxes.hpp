@@ -24,9 +24,10 @@ struct BoxList {
   std::vector<double> scores;  // detection results
   std::vector<bool> crowd;     // COCO iscrowd
   // What makes the data prove less; each is reported. Counts of boxes.
-  std::int64_t non_finite = 0;     // any component NaN or infinite
-  std::int64_t zero_size = 0;      // width or height 0
-  std::int64_t negative_size = 0;  // width or height below 0
+  std::int64_t non_finite = 0;        // any component NaN or infinite
+  std::int64_t first_non_finite = 0;  // the first of them
+  std::int64_t zero_size = 0;         // width or height 0
+  std::int64_t negative_size = 0;     // width or height below 0
 };
 
 struct BoxReadOptions {

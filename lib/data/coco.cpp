@@ -26,7 +26,11 @@ class JsonText {
   explicit JsonText(ByteSource& source) : source_(source), block_(1 << 16) { refill(); }
 
   [[nodiscard]] bool at_end() const { return position_ == limit_; }
-  [[nodiscard]] const char& current() const { return block_[position_]; }
+  // A NUL ends the parser's input: what follows would go unseen.
+  [[nodiscard]] const char& current() const {
+    if (block_[position_] == '\0') source_.fail_at(byte(), "a NUL byte, which no JSON holds");
+    return block_[position_];
+  }
   [[nodiscard]] std::uint64_t byte() const { return block_offset_ + position_; }
   void advance() {
     if (++position_ == limit_) refill();

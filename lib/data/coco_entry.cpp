@@ -24,6 +24,18 @@ bool is_number(const CocoValue& value) {
   return value.kind == JsonKind::integer || value.kind == JsonKind::real;
 }
 
+// 1.0, as some exporters write whole numbers.
+std::optional<std::int64_t> whole(double number) {
+  constexpr double kTooLarge = 0x1p63;
+  if (!(std::abs(number) < kTooLarge) || number != std::trunc(number)) return std::nullopt;
+  return static_cast<std::int64_t>(number);
+}
+
+// 0 and 1 as numbers or booleans.
+std::optional<std::int64_t> as_flag(const CocoValue& value) {
+  return value.kind == JsonKind::real ? whole(value.number) : value.integer;
+}
+
 std::string shown(const CocoValue& value) {
   if (value.kind == JsonKind::string) return "the string " + quoted(value.string);
   if (value.kind == JsonKind::integer && value.integer) return std::to_string(*value.integer);
@@ -84,8 +96,8 @@ bool CocoEntry::value(const CocoValue& value) {
       state_.score = value.number;
       break;
     case Field::iscrowd:
-      state_.crowd = value.integer.value_or(0) == 1;
-      if (!state_.crowd && value.integer.value_or(1) != 0) complain_of(value, "0 or 1");
+      state_.crowd = as_flag(value) == 1;
+      if (!state_.crowd && as_flag(value) != 0) complain_of(value, "0 or 1");
       break;
     default:
       break;
@@ -139,6 +151,7 @@ void CocoEntry::read_whole_number(const CocoValue& value, bool or_digits, std::i
     complain("." + name(state_.field) + " is too large, a whole number of 64 bits is expected");
   std::optional<std::int64_t> found;
   if (value.kind == JsonKind::integer) found = value.integer;
+  if (value.kind == JsonKind::real) found = whole(value.number);
   if (value.kind == JsonKind::string && or_digits) found = parse_digits(value.string);
   if (!found) complain_of(value, or_digits ? "a whole number or a string of digits" : "a whole number");
   into = found.value_or(0);
@@ -148,7 +161,7 @@ void CocoEntry::read_whole_number(const CocoValue& value, bool or_digits, std::i
 void CocoEntry::require_same_as_first(Field field, std::size_t stored) {
   const bool earlier = stored > 0;
   if (list_.boxes.empty() || seen(field) == earlier) return;
-  complain((earlier ? " has no " : " has a ") + name(field) + ", the entries before it have " +
+  complain((earlier ? " has no " : " has the key ") + name(field) + ", the entries before it have " +
            (earlier ? "one" : "none"));
 }
 

@@ -9,4 +9,9 @@ namespace lossgrad {
 // dy: signed, magnitudes log-uniform from 1/8 to 8, 1 in 64 exactly zero.
 double random_upstream(ItemRandom& random);
 
+// The scenario non_finite: one item in four has a NaN (half of them) or an infinity of either sign in one
+// element.
+inline constexpr double kNonFiniteShare = 0.25;
+double random_non_finite(ItemRandom& random);
+
 }  // namespace lossgrad

@@ -17,7 +17,8 @@ namespace lossgrad {
 template <class Draw>
 struct Scenario {
   ScenarioInfo info;
-  Draw draw;  // null for a mixture of others
+  Draw draw;           // null for a mixture of the others
+  bool finite = true;  // those that are not stand at the end, and no mixture draws from them
 };
 
 template <class Draw>
@@ -27,12 +28,16 @@ class ScenarioTable {
     for (Scenario<Draw>& scenario : scenarios) {
       infos_.push_back(std::move(scenario.info));
       draws_.push_back(scenario.draw);
+      if (scenario.finite) finite_ = draws_.size();
     }
   }
 
   [[nodiscard]] std::span<const ScenarioInfo> infos() const { return infos_; }
   [[nodiscard]] std::size_t size() const { return infos_.size(); }
   [[nodiscard]] Draw draw(std::size_t index) const { return draws_[index]; }
+  [[nodiscard]] bool finite(std::size_t index) const { return index < finite_; }
+  // The last that a mixture draws from.
+  [[nodiscard]] std::int64_t last_finite() const { return static_cast<std::int64_t>(finite_) - 1; }
 
   // Throws ErrorKind::internal for an unknown name (the command line has checked it).
   [[nodiscard]] std::size_t index_of(std::string_view name) const {
@@ -46,6 +51,7 @@ class ScenarioTable {
   std::string loss_;
   std::vector<ScenarioInfo> infos_;
   std::vector<Draw> draws_;
+  std::size_t finite_ = 0;
 };
 
 }  // namespace lossgrad

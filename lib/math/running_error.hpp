@@ -75,6 +75,7 @@ inline double product_error(double x_magnitude, double x_error, double y_magnitu
 inline double quotient_error(double quotient_magnitude, double x_error, double y_magnitude, double y_error) {
   if (y_error == 0 && y_magnitude == 0) return x_error == 0 ? 0.0 : kInfinity;
   const double least = y_magnitude - y_error;
+  if (std::isnan(least)) return kInfinity;
   if (!(least > 0)) {
     running_error_state.divisor_may_be_zero = true;
     return kInfinity;
@@ -310,6 +311,7 @@ template <Dtype kType>
 HullError<kType> abs_of(HullError<kType> a) {
   if (a.low >= 0) return a;
   if (a.high <= 0) return -a;
+  if (std::isnan(a.low) || std::isnan(a.high)) return a;  // a NaN on one end alone may get lost on the way
   return {0, a.magnitude(), a.error};
 }
 template <Dtype kType>

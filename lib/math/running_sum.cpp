@@ -18,11 +18,11 @@ class Repetitions {
   }
 
   void add(double magnitude) {
-    constexpr std::uint64_t kGolden =
-        0x9E3779B97F4A7C15u;  // Knuth's multiplicative hash: 2^64 / golden ratio
-    std::uint64_t bits = std::bit_cast<std::uint64_t>(magnitude);
-    bits ^= bits >> 32;  // few digits leave the lower half empty
-    std::uint32_t& count = counts_[(bits * kGolden) >> shift_];
+    // The finaliser of MurmurHash3: numbers of few digits fall apart as well as others.
+    auto bits = std::bit_cast<std::uint64_t>(magnitude);
+    bits = (bits ^ bits >> 33) * 0xFF51AFD7ED558CCDu;
+    bits = (bits ^ bits >> 33) * 0xC4CEB9FE1A85EC53u;
+    std::uint32_t& count = counts_[bits >> shift_];
     squares_ += 2.0 * count + 1;
     ++count;
     ++terms_;
@@ -45,10 +45,21 @@ class Repetitions {
   }
 };
 
+// The exponent of the last binary digit that is not zero.
+int lowest_bit(double x) {
+  constexpr int kFraction = 52, kBias = 1023;
+  const auto bits = std::bit_cast<std::uint64_t>(x);
+  const auto exponent = static_cast<int>(bits >> kFraction & 0x7ff);
+  const std::uint64_t fraction = bits & ((std::uint64_t{1} << kFraction) - 1);
+  const std::uint64_t digits = exponent == 0 ? fraction : fraction | std::uint64_t{1} << kFraction;
+  return std::max(exponent, 1) - kBias - kFraction + std::countr_zero(digits);
+}
+
 }  // namespace
 
 ProductSum product_sum(const Vector<double>& a, const Vector<double>& b) {
   ProductSum sum;
+  sum.of_squares = &a == &b;
   sum.terms = a.size();
   Repetitions repetitions(sum.terms);
   for (Eigen::Index i = 0; i < a.size(); ++i) {
@@ -58,6 +69,7 @@ ProductSum product_sum(const Vector<double>& a, const Vector<double>& b) {
     if (term == 0) continue;
     ++sum.nonzero;
     repetitions.add(std::abs(term));
+    sum.lowest_bit = std::min(sum.lowest_bit, lowest_bit(term));
   }
   sum.finite = a.isFinite().all() && b.isFinite().all();
   sum.squared_counts = repetitions.squared_counts();

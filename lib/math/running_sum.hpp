@@ -14,11 +14,17 @@
 // rounds the same way every time it is added there. A term that occurs c times then counts as one rounding of
 // c times the size: with counts c_1, c_2, ... of the distinct magnitudes sqrt(m) becomes
 // sqrt(c_1^2 + c_2^2 + ...), which is sqrt(m) when all differ and m, the worst case, when all are equal.
+//
+// Sums of few digits are exact in any order: where every term is a multiple of some 2^k and the magnitudes
+// add up to no more than 2^(k + digits), no partial sum rounds. That holds for the squares of a row, which
+// right kernels add up as they are; the products of two rows may be those of rows that were normalised, and
+// rounded, first.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include <Eigen/Core>
 
@@ -62,11 +68,16 @@ struct ProductSum {
   double magnitude = 0;  // sum of |a_i b_i|
   std::int64_t terms = 0;
   std::int64_t nonzero = 0;
+  bool of_squares = false;                           // a is b
+  int lowest_bit = std::numeric_limits<int>::max();  // every term is a multiple of 2^lowest_bit
   // Sum of squares of how often each magnitude |a_i b_i| other than 0 occurs: `nonzero` when all differ.
   double squared_counts = 0;
   bool finite = true;  // all of a and b are
 };
 ProductSum product_sum(const Vector<double>& a, const Vector<double>& b);
+
+// What scaling, means and the like may add to an exact sum.
+inline constexpr double kExactSumUnits = 8;
 
 // Multiples of u * magnitude that bound the error.
 inline double sum_error_units(const ProductSum& sum, SumOrder order) {
@@ -83,8 +94,12 @@ inline double sum_error_units(const ProductSum& sum, SumOrder order) {
 template <Dtype kType>
 RunningError<kType> running_sum(const ProductSum& sum, SumOrder order) {
   using Format = ComputeFormat<kType>;
-  const double error = sum_error_units(sum, order) * Format::kUnitRoundoff * sum.magnitude +
-                       static_cast<double>(sum.nonzero) * Format::kMinSubnormal;
+  const bool exact = sum.of_squares && sum.nonzero > 0 &&
+                     sum.magnitude * Format::kUnitRoundoff <= std::ldexp(1.0, sum.lowest_bit);
+  const double units = sum_error_units(sum, order);
+  const double error =
+      (exact ? std::min(units, kExactSumUnits) : units) * Format::kUnitRoundoff * sum.magnitude +
+      static_cast<double>(sum.nonzero) * Format::kMinSubnormal;
   if (sum.magnitude + error > Format::kMax && sum.finite) running_error_state.overflow = true;
   return {sum.value, error};
 }

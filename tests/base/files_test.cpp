@@ -151,7 +151,7 @@ TEST_F(FilesTest, TriesToWriteAndLeavesNothing) {
     expect_data_error([&] { require_writable_atomically(path); }, path, what);
   };
   expect_refused("/proc/lossgrad.json", "cannot be written");
-  expect_refused(folder_ / std::string(255, 'n'), "name too long");  // the temporary's name is longer
+  expect_refused(folder_ / std::string(256, 'n'), "name too long");
   expect_refused(folder_, "is a directory");
   EXPECT_TRUE(names().empty());
 }

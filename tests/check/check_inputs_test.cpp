@@ -73,14 +73,14 @@ TEST(CheckInputs, ForwardAloneNeedsNoDy) {
   CheckRequest request = file_request(Dtype::f32, "yolo", 500, inputs);
   request.passes = {Pass::forward};
   const auto results = check_case(request, host());
-  EXPECT_EQ(results.size(), 3u);
+  EXPECT_EQ(results.size(), 4u);
   expect_none_failed(results);
 }
 
 TEST(CheckInputs, FilesWithoutBoxes) {
   const auto results =
       check_case(file_request(Dtype::f32, "yolo", 0, {{"pred", {}}, {"target", {}}}), host());
-  EXPECT_EQ(results.size(), 9u);
+  EXPECT_EQ(results.size(), 11u);
   expect_none_failed(results);
   for (const CheckResult& result : results) {
     if (result.check == "repeatability") continue;

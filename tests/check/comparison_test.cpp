@@ -140,6 +140,38 @@ TEST(Comparison, NanOnOneEndOfTheHullIsEnough) {
   EXPECT_FALSE(accepts(1, range(1, kNan, 0.1, kKink)));
 }
 
+// An infinity in the same item is no excuse for what a NaN decides.
+TEST(Comparison, NanBesideAnInfinityMustComeOutAsNan) {
+  constexpr ItemState kWithBoth{true, true};
+  EXPECT_TRUE(accepts(kNan, exactly(kNan, kNan), kWithBoth));
+  for (const double got : {kInf, -kInf, 0.0, 1.0})
+    EXPECT_FALSE(accepts(got, exactly(kNan, kNan), kWithBoth)) << got;
+}
+
+// dy = -infinity or +infinity times a number whose sign rounding leaves open.
+TEST(Comparison, InfinityOfEitherSignOnBothEnds) {
+  const ExpectedElement either = range(-kInf, kInf, 0, kKink | kOutOfRange);
+  for (const double got : {kNan, kInf, -kInf}) EXPECT_TRUE(accepts(got, either, kWithInfinity)) << got;
+  EXPECT_FALSE(accepts(1, either, kWithInfinity));
+  EXPECT_EQ(filled(compare(kInf, either, kWithInfinity)).compared, 1);
+  EXPECT_EQ(filled(compare(kInf, either, kWithInfinity)).out_of_range, 1);
+}
+
+// A branch at a kink may leave the infinity out: nothing can be said, and that is counted.
+TEST(Comparison, InfinityOnOneEndIsCountedNotCompared) {
+  for (const ExpectedElement& one : {range(0, kInf, 0, kKink), range(-kInf, 0, 0, kKink)}) {
+    for (const double got : {kNan, kInf, -kInf, 0.0, 1.0}) EXPECT_TRUE(accepts(got, one, kWithInfinity));
+    EXPECT_EQ(filled(compare(0, one, kWithInfinity)).compared, 0);
+    EXPECT_EQ(filled(compare(0, one, kWithInfinity)).unbounded, 1);
+  }
+}
+
+// What a NaN has no part in stays right or becomes NaN, also beyond the range.
+TEST(Comparison, ItemWithNanMayNotBeInfiniteWhereTheFormulaIsFinite) {
+  EXPECT_FALSE(accepts(kInf, exactly(1, 0.1), kWithNan));
+  EXPECT_TRUE(accepts(kInf, exactly(1, 0.1, kOutOfRange), kWithNan)) << "by the range, which is counted";
+}
+
 TEST(Comparison, InfinityExpected) {
   for (const double expected : {kInf, -kInf}) {
     for (const double got : {kNan, kInf, -kInf}) EXPECT_TRUE(accepts(got, exactly(expected, kInf))) << got;
@@ -147,6 +179,12 @@ TEST(Comparison, InfinityExpected) {
       EXPECT_FALSE(accepts(got, exactly(expected, kInf))) << got;
       EXPECT_EQ(note_of(got, exactly(expected, kInf)), "the formula gives infinity here");
     }
+  }
+}
+
+TEST(Comparison, HullWithAnInfiniteEndIsUnbounded) {
+  for (const auto& [low, high] : {std::pair(-kInf, kInf), std::pair(0.0, kInf), std::pair(-kInf, 1.0)}) {
+    for (const double got : {0.0, 3.0, kInf}) EXPECT_TRUE(accepts(got, range(low, high, 0.1, kKink))) << got;
   }
 }
 

@@ -106,7 +106,7 @@ class JsonOutputs(CliCase):
         self.assertTrue(self.load_json("real.json")["complete"])
 
     def test_refused_before_the_run(self):
-        self.assert_refused(self.path("a" * 255), "name too long")
+        self.assert_refused(self.path("a" * 256), "name too long")
         self.assert_refused("/proc/x", "takes no new files")
         with open("/dev/null", encoding="utf-8") as nothing:
             result = self.run_program(*FAST, "--json", "/dev/stdin", stdin=nothing)

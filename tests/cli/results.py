@@ -60,7 +60,7 @@ class Results(CliCase):
     def test_nothing_checked_is_not_a_pass(self):
         result = self.run_program("check", "ciou", "--backend", "host", "--n", "0")
         self.assertEqual(result.returncode, 1)
-        checks = "oracles,reference,own_saved,self_consistency,guards,repeatability"
+        checks = "oracles,reference,own_saved,self_consistency,guards,repeatability,propagation"
         result = self.run_program(*FAST, "--skip", checks)
         self.assertEqual(result.returncode, 1)
         self.assertIn("skipped", result.stdout)

@@ -124,7 +124,7 @@ TEST(Coco, RejectsWithThePathOfTheEntry) {
       {R"([{"bbox": [1, 2, 3, 4], "score": [1]}])", "[0].score is an array, a number is expected"},
       {R"([{"bbox": [1, 2, 3, 4], "iscrowd": 2}])", "[0].iscrowd is 2, 0 or 1 is expected"},
       {"[" + good + R"(, {"bbox": [1, 2, 3, 4], "score": 1}])",
-       "[1] has a score, the entries before it have none"},
+       "[1] has the key score, the entries before it have none"},
       {R"([{"bbox": [1, 2, 3, 4], "image_id": 1}, )" + good + "]",
        "[1] has no image_id, the entries before it have one"},
       {"[" + good + ", 3]", "[1] is a number, an object is expected"},

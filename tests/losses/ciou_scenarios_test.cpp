@@ -33,14 +33,17 @@ double overlap(const CiouSample& s, std::size_t axis) {
 }
 bool overlaps(const CiouSample& s) { return overlap(s, 0) > 0 && overlap(s, 1) > 0; }
 
+// NaN equals NaN here.
+bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
 TEST(CiouScenarios, AnItemDependsOnlyOnSeedAndIndex) {
   for (const ScenarioInfo& scenario : ciou_scenarios()) {
     for (const Dtype dtype : kAllDtypes) {
       const Items all = drawn(scenario.name, dtype, 0, 100), part = drawn(scenario.name, dtype, 37, 10);
       for (std::size_t i = 0; i < 10; ++i) {
-        ASSERT_EQ(part.at("dy")[i], all.at("dy")[37 + i]);
+        ASSERT_TRUE(same(part.at("dy")[i], all.at("dy")[37 + i]));
         for (std::size_t c = 0; c < 4; ++c)
-          ASSERT_EQ(part.at("pred")[c * 10 + i], all.at("pred")[c * 100 + 37 + i]);
+          ASSERT_TRUE(same(part.at("pred")[c * 10 + i], all.at("pred")[c * 100 + 37 + i]));
       }
       EXPECT_NE(drawn(scenario.name, dtype, 0, 100, 10).values, all.values) << "another seed, other boxes";
     }
@@ -49,6 +52,7 @@ TEST(CiouScenarios, AnItemDependsOnlyOnSeedAndIndex) {
 
 TEST(CiouScenarios, ValuesAreFiniteNumbersOfTheStorageType) {
   for (const ScenarioInfo& scenario : ciou_scenarios()) {
+    if (scenario.name == "non_finite") continue;
     for (const Dtype dtype : kAllDtypes) {
       for (const auto& [argument, values] : drawn(scenario.name, dtype, 0, 3000).values) {
         for (const double value : values) {
@@ -109,6 +113,33 @@ TEST(CiouScenarios, TouchingBoxesShareEdgesExactly) {
               }),
         1)
         << name(dtype);
+  }
+}
+
+TEST(CiouScenarios, OneBoxInFourHasOneElementThatIsNotFinite) {
+  for (const Dtype dtype : kAllDtypes) {
+    const CiouSampler sampler("non_finite");
+    int items = 0, nans = 0, negative = 0;
+    std::array<int, 9> places{};
+    for (int i = 0; i < 4000; ++i) {
+      const CiouSample s = sampler(dtype, 3, i);
+      const std::array<double, 9> all = {s.pred[0],   s.pred[1],   s.pred[2],   s.pred[3], s.target[0],
+                                         s.target[1], s.target[2], s.target[3], s.dy};
+      int odd = 0;
+      for (std::size_t place = 0; place < all.size(); ++place) {
+        if (std::isfinite(all[place])) continue;
+        ++odd, ++places[place];
+        nans += std::isnan(all[place]) ? 1 : 0;
+        negative += all[place] < 0 ? 1 : 0;
+      }
+      ASSERT_LE(odd, 1);
+      items += odd;
+    }
+    EXPECT_NEAR(items, 1000, 100) << name(dtype);
+    EXPECT_NEAR(nans, 500, 80) << name(dtype);
+    EXPECT_NEAR(negative, 250, 60) << name(dtype);
+    for (std::size_t place = 0; place < 8; ++place) EXPECT_NEAR(places[place], 83, 40) << place;
+    EXPECT_NEAR(places[8], 333, 70);
   }
 }
 

@@ -80,6 +80,31 @@ TEST(CosineKinks, LabelOneHasNoHinge) {
   }
 }
 
+// The active branch gives NaN, the other one zero.
+TEST(CosineKinks, NanInDyMayBeZeroWhereTheHingeIsUndecided) {
+  const Items items = one_row({1, 1, 1, 1}, {1, 1, 1, -1}, -1, 0.5, kNan);
+  for (const auto& [output, d] : gradients_of(items, Dtype::f32, "exact")) {
+    for (std::size_t e = 0; e < 4; ++e) {
+      EXPECT_TRUE(std::isnan(d.low[e]) && std::isnan(d.high[e])) << output;
+      EXPECT_NE(d.flags[e] & kZeroToo, 0) << output;
+    }
+  }
+  const Items active = one_row({1, 1, 1, 1}, {1, 1, 1, 1}, -1, 0.5, kNan);
+  for (const auto& [output, d] : gradients_of(active, Dtype::f32, "exact")) {
+    for (std::size_t e = 0; e < 4; ++e) EXPECT_EQ(d.flags[e] & kZeroToo, 0) << output;
+  }
+}
+
+TEST(CosineKinks, NanInDyMayBeZeroWhereTheCosineOverflows) {
+  for (const double y : {1.0, -1.0}) {
+    const Items items = one_row({1e30, 1}, {1e30, 1}, y, 0, kNan);
+    for (const auto& [output, d] : gradients_of(items, Dtype::f32, "exact")) {
+      EXPECT_TRUE(std::isnan(d.low[0])) << output;
+      EXPECT_EQ((d.flags[0] & kZeroToo) != 0, y < 0) << output;
+    }
+  }
+}
+
 TEST(CosineKinks, DyZeroLeavesNoKink) {
   const Items items = one_row({1, 1, 1, 1}, {1, 1, 1, -1}, -1, 0.5, 0);
   for (const auto& [output, d] : gradients_of(items, Dtype::f32, "exact")) {

@@ -90,6 +90,13 @@ TEST(RunningError, ComparisonsWithinRoundingAreAmbiguous) {
   EXPECT_TRUE(running_error_state.ambiguous) << "an exact tie is undecided";
 }
 
+TEST(RunningError, NanReachesBothEndsOfAMagnitude) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  const auto magnitude = abs_of(HullError<Dtype::f32>(kNan, kNan, 0));
+  EXPECT_TRUE(std::isnan(magnitude.low));
+  EXPECT_TRUE(std::isnan(magnitude.high));
+}
+
 TEST(RunningError, NanReachesMinAndMax) {
   const R nan(std::numeric_limits<double>::quiet_NaN());
   EXPECT_TRUE(std::isnan(min_of(nan, R(1.0)).value));

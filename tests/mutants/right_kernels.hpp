@@ -19,6 +19,7 @@ struct RightKernel {
   int block = kOwnBlock;
   bool backward_only = false;
   bool every_block_size = false;
+  bool drops_nan = false;  // right for all that is finite: without propagation and the scenario non_finite
 };
 
 struct RightCase {

@@ -6,8 +6,8 @@ namespace lossgrad {
 const std::vector<Fault>& ciou_faults() {
   static const std::vector<Fault> faults = [] {
     std::vector<Fault> all;
-    for (const auto& part :
-         {ciou_backward_faults(), ciou_forward_faults(), ciou_memory_faults(), ciou_convention_faults()}) {
+    for (const auto& part : {ciou_backward_faults(), ciou_forward_faults(), ciou_memory_faults(),
+                             ciou_propagation_faults(), ciou_convention_faults()}) {
       all.insert(all.end(), part.begin(), part.end());
     }
     return all;

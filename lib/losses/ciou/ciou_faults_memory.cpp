@@ -132,6 +132,38 @@ std::vector<Fault> elements() {
   };
 }
 
+// Offsets of ints, as `int i` gives them: 4 * N passes 2^31.
+Fault offset_of_32_bits() {
+  Fault fault;
+  fault.name = "offset_of_32_bits";
+  fault.family = FaultFamily::narrow_offset;
+  fault.summary = "offsets had 32 bits";
+  fault.edits = {
+      {"store_value(d_pred + 3 * n + i, upstream * d_h);",
+       "store_value(d_pred + static_cast<int>(3u * static_cast<unsigned>(N) + static_cast<unsigned>(i)), "
+       "upstream * d_h);"}};
+  fault.dtypes = {};
+  fault.elsewhere = "no offset reaches 2^31 below 536,870,912 boxes; index_of_16_bits stands for it";
+  return fault;
+}
+
+Fault right_on_the_first_launch() {
+  const std::string forward =
+      "template <typename D, int BLOCK_N, bool HAS_EPS>\n__device__ __forceinline__ void "
+      "yolo_ciou_loss_forward";
+  Fault fault;
+  fault.name = "right_on_the_first_launch";
+  fault.family = FaultFamily::stale_result;
+  fault.summary = "only the first launch were right";
+  fault.pass = kForward;
+  fault.edits = {
+      {forward, "__device__ unsigned char launched[1 << 16];\n" + forward},
+      {kStoreLoss, "store_value(loss + i, (launched[i & 0xffff] ? C(1) : C(0)) + one_minus_iou"},
+      {"store_value(v + i, v_value);", "store_value(v + i, v_value);\n  launched[i & 0xffff] = 1;"}};
+  fault.check = "guards";
+  return fault;
+}
+
 std::vector<Fault> leftovers() {
   return {
       {.name = "added_to_the_output",
@@ -205,6 +237,8 @@ std::vector<Fault> order() {
 std::vector<Fault> ciou_memory_faults() {
   std::vector<Fault> all;
   for (const auto& part : {elements(), leftovers(), order()}) all.insert(all.end(), part.begin(), part.end());
+  all.push_back(offset_of_32_bits());
+  all.push_back(right_on_the_first_launch());
   return all;
 }
 

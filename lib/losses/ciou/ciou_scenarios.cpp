@@ -183,7 +183,7 @@ const ScenarioTable<Draw>& table() {
   static const ScenarioTable<Draw> scenarios(
       "ciou",
       {
-          {{"mixed", "one of all the following per box (the default)"}, nullptr},
+          {{"mixed", "one of all the following but non_finite per box (the default)"}, nullptr},
           {{"typical",
             "COCO-like sizes (8 to 400) on a 640 canvas, predictions near their target, 1 in 10 unrelated"},
            typical},
@@ -200,8 +200,21 @@ const ScenarioTable<Draw>& table() {
           {{"far", "coordinates up to 1e7 (half the largest value in f16), sizes 1 to 1000"}, far},
           {{"zero_size", "width or height 0 in prediction or target"}, zero_size},
           {{"negative_size", "negative width or height in prediction or target"}, negative_size},
+          {{"non_finite",
+            "typical; in 1 box of 4 one element of prediction, target or dy is NaN (half), inf or -inf"},
+           typical,
+           false},
       });
   return scenarios;
+}
+
+// In prediction, target or dy, each a third of the time.
+void spoil_one_element(CiouSample& sample, ItemRandom& random) {
+  if (!random.chance(kNonFiniteShare)) return;
+  const double value = random_non_finite(random);
+  const std::int64_t argument = random.integer(0, 2);
+  const auto component = static_cast<std::size_t>(random.integer(0, 3));
+  (argument == 0 ? sample.pred[component] : argument == 1 ? sample.target[component] : sample.dy) = value;
 }
 
 CiouSample finish(const Pair& pair, ItemRandom& random, Dtype dtype) {
@@ -219,9 +232,11 @@ CiouSample CiouSampler::operator()(Dtype dtype, std::uint64_t seed, std::int64_t
   ItemRandom random(seed, static_cast<std::uint32_t>(index_), item);
   std::size_t drawn = index_;
   if (table().draw(drawn) == nullptr) {
-    drawn = static_cast<std::size_t>(random.integer(1, static_cast<std::int64_t>(table().size()) - 1));
+    drawn = static_cast<std::size_t>(random.integer(1, table().last_finite()));
   }
-  return finish(table().draw(drawn)(random, dtype), random, dtype);
+  CiouSample sample = finish(table().draw(drawn)(random, dtype), random, dtype);
+  if (!table().finite(drawn)) spoil_one_element(sample, random);
+  return sample;
 }
 
 }  // namespace lossgrad

@@ -66,10 +66,9 @@ CosineBranches cosine_branches(const CosineSums<T>& sums, CosineConvention conve
   return branches;
 }
 
-// 1 / max(norm, least): continuous, so that the values may decide.
 template <class T>
 T cosine_inverse_of_greater(const T& norm, double least) {
-  return value_of(norm) < least ? T(1.0) / rounded_constant<T>(least) : T(T(1.0) / norm);
+  return T(1.0) / max_of(norm, rounded_constant<T>(least));
 }
 
 template <class T>

@@ -110,6 +110,20 @@ std::vector<Fault> places() {
   };
 }
 
+Fault offset_of_32_bits() {
+  Fault fault;
+  fault.name = "offset_of_32_bits";
+  fault.family = FaultFamily::narrow_offset;
+  fault.summary = "the offset of a row had 32 bits";
+  fault.edits = {{kRow1,
+                  "const D* const row1 = x1 + static_cast<int>(static_cast<unsigned>(row) * "
+                  "static_cast<unsigned>(n_dim));",
+                  2}};
+  fault.dtypes = {};
+  fault.elsewhere = "no offset reaches 2^31 below 2^31 elements; offset_of_16_bits stands for it";
+  return fault;
+}
+
 std::vector<Fault> leftovers() {
   return {
       {.name = "input_changed",
@@ -180,6 +194,7 @@ std::vector<Fault> leftovers() {
 std::vector<Fault> cosine_row_faults() {
   std::vector<Fault> all;
   for (const auto& part : {places(), leftovers()}) all.insert(all.end(), part.begin(), part.end());
+  all.push_back(offset_of_32_bits());
   return all;
 }
 

@@ -94,12 +94,20 @@ void settle(RightValue& value) {
   value.high = value.low;
 }
 
-// The value is continuous, so that undecided maxima do not matter to it.
+// The value is continuous: where a maximum is undecided, either way of resolving it errs within its own bound
+// of its own value.
 template <Dtype kType>
 RightValue loss_value(const CosineSums<RunningError<kType>>& sums, const CosineItem& row, double margin,
                       CosineConvention convention) {
-  const auto outcome = outcome_of(sums, convention, cosine_branches(sums, convention));
-  return right_value(cosine_value(outcome.cosine, row.y, margin));
+  const auto value_of_way = [&](const CosineBranches& branches) {
+    return cosine_value(outcome_of(sums, convention, branches).cosine, row.y, margin);
+  };
+  RightValue value = right_value(value_of_way(cosine_branches(sums, convention)));
+  for (const CosineBranches& branches : ways(sums, convention)) {
+    const RunningError<kType> other = value_of_way(branches);
+    value.error = std::max(value.error, other.error + std::abs(other.value - value.low));
+  }
+  return value;
 }
 
 template <Dtype kType>
@@ -158,7 +166,9 @@ CosineGradients row_gradients(const CosineSums<RunningError<kType>>& sums, const
   for (const CosineBranches& branches : ways(sums, convention)) {
     const auto outcome = outcome_of(sums, convention, branches);
     const Hinge hinge = hinge_of(outcome.cosine, row.y, margin);
-    gradients.nan_or_zero = row.y < 0 && std::isnan(outcome.cosine.value);
+    // A row that may be inactive may be zero, whatever its dy.
+    const bool may_be_inactive = std::isnan(outcome.cosine.value) || hinge == Hinge::undecided;
+    gradients.nan_or_zero = gradients.nan_or_zero || (row.y < 0 && may_be_inactive);
     for (std::size_t output = 0; output < 2; ++output) {
       std::vector<RightValue>& all = gradients.values[output];
       std::vector<RightValue> values = values_of_way(row, output, coefficient, outcome, hinge);
@@ -185,13 +195,15 @@ void evaluate_backward(const ReferenceRequest& request, CosineConvention convent
       const CosineGradients gradients =
           row_gradients(running_sums<kType>(sums, order), row, dy[static_cast<std::size_t>(i)],
                         cosine_margin(items), convention);
+      // A cosine that overflows is on neither side of the margin for sure.
+      const bool nan_or_zero = gradients.nan_or_zero || (row.y < 0 && running_error_state.overflow);
       for (std::size_t output = 0; output < 2; ++output) {
         ReferenceValues& values = *outputs[output];
         for (std::size_t e = 0; e < n_dim; ++e) {
           const RightValue value = as_stored(request.dtype, gradients.values[output][e]);
           order == SumOrder::blocked ? put_sharp(values, begin + e, value)
                                      : put_general(values, begin + e, value);
-          if (gradients.nan_or_zero) values.flags[begin + e] |= kZeroToo;
+          if (nan_or_zero) values.flags[begin + e] |= kZeroToo;
         }
       }
       // Short rows: every order is a blocked one.

@@ -26,7 +26,9 @@ void evaluate_cosine(const ReferenceRequest& request, CosineConvention conventio
 // Gradients of one row with one set of sums; both outputs.
 struct CosineGradients {
   std::array<std::vector<RightValue>, 2> values;
-  bool nan_or_zero = false;  // cos is NaN and y = -1: the comparison with the margin takes no branch for sure
+  // y = -1 and cos is NaN or undecided against the margin: a right kernel may take the row for inactive, and
+  // write zeros where the active branch gives NaN.
+  bool nan_or_zero = false;
 };
 // The closed gradients in double for dy = 1, with the double's own rounding as their error.
 CosineGradients cosine_closed_gradients(const CosineItem& item, double margin, CosineConvention convention);

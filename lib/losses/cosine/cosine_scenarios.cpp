@@ -123,9 +123,11 @@ Pair orthogonal(ItemRandom& random, const Shape& shape) {
 }
 
 // cos within a few ulp of the margin, where labels of -1 have their hinge: x2 = margin * x1 + sqrt(1 -
-// margin^2) * w, w at right angles to x1 and as long.
+// margin^2) * w, w at right angles to x1 and as long. In f64 so long that no convention's eps moves the
+// cosine.
 Pair near_margin(ItemRandom& random, const Shape& shape) {
-  Values x1 = rounded(normals(random, shape.n_dim), shape.dtype);
+  const double length = compute_type(shape.dtype) == Dtype::f64 ? 0x1p20 : 1;
+  Values x1 = rounded(times(normals(random, shape.n_dim), length), shape.dtype);
   const double nudge = ulp(compute_type(shape.dtype), 1) * static_cast<double>(random.integer(-4, 4));
   const double cosine = std::clamp(shape.margin + nudge, -1.0, 1.0);
   Values x2 = times(at_right_angles(random, x1), std::sqrt(1 - cosine * cosine));
@@ -192,11 +194,26 @@ Pair tail_heavy(ItemRandom& random, const Shape& shape) {
   return pair;
 }
 
+// Squares of small whole numbers: their sums are exact in every order, so that one element lost from a row of
+// any length shows in the gradient. The rows have few places in common, whose products would hide it.
+Pair whole_numbers(ItemRandom& random, const Shape& shape) {
+  Pair pair{Values(shape.n_dim, 0.0), Values(shape.n_dim, 0.0), 0};
+  const double unit = std::ldexp(1.0, static_cast<int>(random.integer(-2, 2)));
+  for (std::size_t i = 0; i < shape.n_dim; ++i) {
+    const bool both = i == 0 || random.chance(1.0 / 16);
+    if (both || i % 2 == 0) pair.x1[i] = unit * random.sign() * static_cast<double>(random.integer(1, 2));
+    if (both || i % 2 == 1) pair.x2[i] = unit * random.sign() * static_cast<double>(random.integer(1, 2));
+  }
+  return pair;
+}
+
 const ScenarioTable<Draw>& table() {
   static const ScenarioTable<Draw> scenarios(
       "cosine",
       {
-          {{"mixed", "gaussian in half of the rows, else one of all the following (the default)"}, nullptr},
+          {{"mixed",
+            "gaussian in half of the rows, else one of all the following but non_finite (the default)"},
+           nullptr},
           {{"gaussian", "normal components, half of the pairs alike"}, gaussian},
           {{"unit", "gaussian, rows of length 1"}, unit},
           {{"parallel", "x2 a positive multiple of x1"}, parallel},
@@ -213,8 +230,24 @@ const ScenarioTable<Draw>& table() {
           {{"sparse", "nine components in ten are zero"}, sparse},
           {{"large_offset", "gaussian, every component shifted by 10 to 1000"}, large_offset},
           {{"tail_heavy", "the last one to eight components weigh most"}, tail_heavy},
+          {{"whole_numbers",
+            "1 or 2 times a power of two, few places in common: exact sums show each lost element"},
+           whole_numbers},
+          {{"non_finite", "gaussian; in 1 row of 4 one element of x1, x2 or dy is NaN (half), inf or -inf"},
+           gaussian,
+           false},
       });
   return scenarios;
+}
+
+// In x1, x2 or dy, each a third of the time.
+void spoil_one_element(CosineRow& row, ItemRandom& random) {
+  if (!random.chance(kNonFiniteShare)) return;
+  const double value = random_non_finite(random);
+  const std::int64_t argument = random.integer(0, 2);
+  const auto element =
+      static_cast<std::size_t>(random.integer(0, static_cast<std::int64_t>(row.x1.size()) - 1));
+  (argument == 0 ? row.x1[element] : argument == 1 ? row.x2[element] : row.dy) = value;
 }
 
 }  // namespace
@@ -231,14 +264,15 @@ CosineRow CosineSampler::operator()(std::uint64_t seed, std::int64_t row) const 
   ItemRandom random(seed, static_cast<std::uint32_t>(index_), row);
   std::size_t drawn = index_;
   if (table().draw(drawn) == nullptr) {
-    const auto last = static_cast<std::int64_t>(table().size()) - 1;
-    drawn = random.chance(0.5) ? 1 : static_cast<std::size_t>(random.integer(1, last));
+    drawn = random.chance(0.5) ? 1 : static_cast<std::size_t>(random.integer(1, table().last_finite()));
   }
   Pair pair = table().draw(drawn)(random, {dtype_, n_dim_, margin_});
   round_all(pair.x1, dtype_);
   round_all(pair.x2, dtype_);
   const double y = pair.y == 0 ? random.sign() : pair.y;
-  return {std::move(pair.x1), std::move(pair.x2), y, round_to(dtype_, random_upstream(random))};
+  CosineRow drawn_row{std::move(pair.x1), std::move(pair.x2), y, round_to(dtype_, random_upstream(random))};
+  if (!table().finite(drawn)) spoil_one_element(drawn_row, random);
+  return drawn_row;
 }
 
 }  // namespace lossgrad

@@ -16,12 +16,27 @@ WrongKernel without_barrier(const std::string& name, const std::string& what_fol
   return kernel;
 }
 
+// Right for boxes that are finite.
+WrongKernel dropping_nan(const std::string& name, const std::string& smaller, const std::string& larger) {
+  WrongKernel kernel;
+  kernel.name = name;
+  kernel.pass = Pass::forward;
+  kernel.text = {{"boxes.cuh", "corner_box.cuh", "strict_ties.cuh", "one_thread_a_box.cuh"},
+                 {{"return a < b || a != a ? a : b;", smaller}, {"return a > b || a != a ? a : b;", larger}}};
+  kernel.check = "propagation";
+  kernel.reason = " was swallowed: ";
+  kernel.blind = {"reference", "guards", "repeatability"};
+  return kernel;
+}
+
 }  // namespace
 
 std::vector<WrongKernel> wrong_kernels() {
   return {without_barrier("barrier_missing_after_filling", "the predictions are there"),
           without_barrier("barrier_missing_after_refilling", "the targets are there"),
-          without_barrier("barrier_missing_before_reuse", "the tile is free again")};
+          without_barrier("barrier_missing_before_reuse", "the tile is free again"),
+          dropping_nan("corners_by_fmin_and_fmax", "return fmin(a, b);", "return fmax(a, b);"),
+          dropping_nan("corners_by_comparisons", "return a < b ? a : b;", "return a > b ? a : b;")};
 }
 
 }  // namespace lossgrad::mutants

@@ -70,6 +70,17 @@ RightKernel nothing_kept() {
   return kernel;
 }
 
+// A NaN in a row of label -1 makes its gradient NaN; in the built-in kernel zero.
+RightKernel active_unless_below() {
+  RightKernel kernel;
+  kernel.name = "active_unless_below";
+  kernel.text = {{}, {{"same || cosine > C(margin)", "same || !(cosine <= C(margin))"}}};
+  kernel.conventions = {"exact"};
+  kernel.dtypes = kOnlyF32;
+  kernel.backward_only = true;
+  return kernel;
+}
+
 RightKernel builtin(const std::string& name, int block, const std::vector<Dtype>& dtypes,
                     const std::vector<std::string>& conventions) {
   RightKernel kernel;
@@ -86,6 +97,7 @@ std::vector<RightKernel> right_kernels() {
       builtin("builtin", kOwnBlock, all, kEveryConvention),
       builtin("builtin_many_sweeps", 32, kOnlyF32, {"exact"}),
       nothing_kept(),
+      active_unless_below(),
       with(thread_a_row("one_thread_one_accumulator", "one_accumulator.cuh", "by_norms.cuh"), all,
            kEveryConvention),
       with(thread_a_row("fused_multiply_add", "fused_accumulators.cuh", "by_norms.cuh"), wide, {"exact"}),

@@ -30,13 +30,14 @@ __device__ __forceinline__ void store_gradient(D* __restrict__ d_pred, long long
   store_value(d_pred + 3 * n + i, dy * d.h);
 }
 
+// A NaN on either side passes, as torch.minimum and torch.maximum pass it.
 template <typename C>
 __device__ __forceinline__ C smaller(C a, C b) {
-  return a < b ? a : b;
+  return a < b || a != a ? a : b;
 }
 template <typename C>
 __device__ __forceinline__ C larger(C a, C b) {
-  return a > b ? a : b;
+  return a > b || a != a ? a : b;
 }
 
 template <bool HAS_EPS, typename C>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The formula as written: cos = x12 / (n1 * n2), d cos / d x1 = x2 / (n1 * n2) - x1 * cos / n1^2, each
-// convention with its divisors.
+// convention with its divisors. The maxima pass a NaN.
 template <CosineConvention CONVENTION, typename C>
 struct Divisors {
   C n12, n11;  // of x2 and of cos * x1
@@ -14,12 +14,12 @@ __device__ __forceinline__ Divisors<CONVENTION, C> divisors_of(const Sums<C>& su
   }
   const C n1 = square_root(sums.x11), n2 = square_root(sums.x22);
   if constexpr (CONVENTION == CosineConvention::similarity) {
-    const C m1 = n1 > C(1e-8) ? n1 : C(1e-8), m2 = n2 > C(1e-8) ? n2 : C(1e-8);
+    const C m1 = n1 < C(1e-8) ? C(1e-8) : n1, m2 = n2 < C(1e-8) ? C(1e-8) : n2;
     return {m1 * m2, m1 * n1};
   }
   if constexpr (CONVENTION == CosineConvention::normalize) {
-    const C m1 = n1 > C(1e-12) ? n1 : C(1e-12), m2 = n2 > C(1e-12) ? n2 : C(1e-12);
-    return {m1 * m2, n1 > C(1e-12) ? n1 * n1 : C(0)};
+    const C m1 = n1 < C(1e-12) ? C(1e-12) : n1, m2 = n2 < C(1e-12) ? C(1e-12) : n2;
+    return {m1 * m2, n1 < C(1e-12) ? C(0) : n1 * n1};
   }
   if constexpr (CONVENTION == CosineConvention::product) {
     if (n1 * n2 < C(1e-8)) return {C(1e-8), C(0)};

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of a NaN or an infinity in one element of an input.
+#pragma once
+
+#include "check/case_context.hpp"
+
+namespace lossgrad {
+
+// At a small size of its own (two blocks and a ragged tail; long items: few of them), on the case's items:
+// one launch as they are, then one with a NaN and one with an infinity in one element of an input or of dy of
+// every seventh item (few items: every second, and several launches). Items that were left alone keep their
+// bits; in the others every output is what the reference says for those inputs: what depends on a NaN is NaN.
+Findings check_propagation(const CaseContext& context, const ReadyKernel& kernel);
+
+}  // namespace lossgrad

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Propagation of what is not finite: the check at its own sizes, and the scenario non_finite. Wrong kernels
+// are in tests/mutants.
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "check/check_support.hpp"
+
+namespace lossgrad {
+namespace {
+
+using check_support::ciou_request;
+using check_support::cosine_request;
+using check_support::expect_none_failed;
+using check_support::expect_passed;
+using check_support::find;
+using check_support::host;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+CheckRequest only_propagation(CheckRequest request) {
+  for (const CheckName& check : check_names()) {
+    if (check.name != "propagation") request.skip.insert(check.name);
+  }
+  return request;
+}
+
+void expect_both_pass(const CheckRequest& request) {
+  const auto results = check_case(only_propagation(request), host());
+  for (const Pass pass : {Pass::forward, Pass::backward}) expect_passed(find(results, pass, "propagation"));
+}
+
+TEST(Propagation, BringsItsOwnSize) {
+  for (const std::int64_t boxes : {0, 1, 5000}) expect_both_pass(ciou_request(Dtype::f32, "yolo", boxes));
+}
+
+TEST(Propagation, LooksAtEveryElementOfTwoBlocksAndATail) {
+  const auto results =
+      check_case(only_propagation(ciou_request(Dtype::f32, "yolo", 0, "overlapping")), host());
+  constexpr std::int64_t kBoxes = 2 * 256 + 32 + 1;
+  for (const Pass pass : {Pass::forward, Pass::backward}) {
+    const std::int64_t compared = find(results, pass, "propagation").compared;
+    EXPECT_LE(compared, 2 * 4 * kBoxes) << "a launch with NaN, one with infinity";
+    EXPECT_GT(compared, 9 * 2 * 4 * kBoxes / 10);
+  }
+}
+
+TEST(Propagation, FewLongRows) {
+  for (const Dtype dtype : {Dtype::f32, Dtype::bf16})
+    expect_both_pass(cosine_request(dtype, "exact", {2, 65536}, "gaussian"));
+}
+
+TEST(Propagation, EveryConventionOfShortRows) {
+  for (const NamedChoice& convention : find_loss("cosine").conventions())
+    expect_both_pass(cosine_request(Dtype::f32, convention.name, {10, 1}));
+}
+
+CheckRequest with_nan(std::int64_t boxes, std::int64_t every) {
+  CheckRequest request = ciou_request(Dtype::f32, "yolo", boxes, "overlapping");
+  Items items;
+  items.count = boxes;
+  request.loss->generate("overlapping", Dtype::f32, 1, items);
+  request.inputs = items.values;
+  for (std::int64_t i = 0; i < boxes; i += every) request.inputs["pred"][static_cast<std::size_t>(i)] = kNan;
+  return request;
+}
+
+TEST(Propagation, BoxesThatHaveANanAlreadyGiveWayToOthers) { expect_both_pass(with_nan(100, 2)); }
+
+TEST(Propagation, NothingButNanProvesNothing) {
+  const auto results = check_case(only_propagation(with_nan(100, 1)), host());
+  for (const Pass pass : {Pass::forward, Pass::backward}) {
+    const CheckResult& result = find(results, pass, "propagation");
+    EXPECT_EQ(name(result.verdict), "mistrusted");
+    EXPECT_EQ(result.reason, "nothing was checked");
+    EXPECT_EQ(result.compared, 0);
+  }
+}
+
+// Not said of a kernel that writes the same whatever it reads.
+TEST(Propagation, KernelThatIsWrongAnywayIsNotBlamedForItsNumbers) {
+  CheckRequest request = only_propagation(ciou_request(Dtype::f32, "yolo", 100, "overlapping"));
+  request.make_kernel = [](const KernelOptions& options) -> std::optional<Kernel> {
+    const Kernel kernel = find_loss("ciou").kernel(options);
+    std::string source = kernel.kernel_source();
+    const std::string loss = "store_value(loss + i, one_minus_iou";
+    source.replace(source.find(loss), loss.size(), "store_value(loss + i, C(2) * one_minus_iou");
+    return kernel.with_kernel_source(source);
+  };
+  expect_passed(find(check_case(request, host()), Pass::forward, "propagation"));
+}
+
+TEST(NonFiniteScenario, PassesAndCountsWhatIsNotCompared) {
+  for (const CheckRequest& request : {ciou_request(Dtype::f32, "yolo", 2000, "non_finite"),
+                                      cosine_request(Dtype::f16, "exact", {2000, 9}, "non_finite")}) {
+    const auto results = check_case(request, host());
+    expect_none_failed(results);
+    // A quarter of the items, a third of these in dy, which is no input of forward.
+    EXPECT_NEAR(static_cast<double>(find(results, Pass::forward, "reference").non_finite_items), 333, 60);
+    EXPECT_NEAR(static_cast<double>(find(results, Pass::backward, "reference").non_finite_items), 500, 75);
+    for (const Pass pass : {Pass::forward, Pass::backward}) {
+      const CheckResult& result = find(results, pass, "reference");
+      expect_passed(result);
+      EXPECT_GT(result.out_of_range, 0);
+      expect_passed(find(results, pass, "guards"));
+      expect_passed(find(results, pass, "propagation"));
+    }
+    EXPECT_EQ(find(results, Pass::backward, "reference").unbounded > 0, request.loss->name() == "ciou");
+  }
+}
+
+}  // namespace
+}  // namespace lossgrad
