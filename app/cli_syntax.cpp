@@ -165,7 +165,8 @@ void Syntax::add_check_of(CLI::App& check, const Loss& loss) {
         parameter.summary + " (default " + shortest(parameter.standard) + ")");
   }
   for (const Argument& argument : file_arguments(loss)) {
-    const char* const kinds = is_box_argument(argument) ? ".npy or COCO JSON" : ".npy";
+    const char* const kinds =
+        is_box_argument(argument) ? ".npy, .npz[:NAME] or COCO JSON" : ".npy or .npz[:NAME]";
     add("--" + argument.name, "FILE", "take " + argument.name + " from a file: " + kinds);
   }
 }
