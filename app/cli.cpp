@@ -118,6 +118,10 @@ void read_criteria(const Given& given, CheckOptions& options) {
   options.full_jacobian = given.flag("--full-jacobian");
   if (const auto text = given.value("--skip")) options.skip = parse_names("--skip", *text);
   options.allow_mistrusted = given.flag("--allow-mistrusted");
+  if (const auto folder = given.value("--save-failures")) {
+    if (folder->empty()) throw Error(ErrorKind::usage, "--save-failures: a folder is expected");
+    options.save_failures = *folder;
+  }
   if (const auto path = given.value("--json")) {
     if (path->empty()) throw Error(ErrorKind::usage, "--json: a file name or - is expected");
     options.json = *path;

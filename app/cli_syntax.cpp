@@ -196,6 +196,8 @@ void Syntax::add_check_criteria(CLI::App& check) {
   add_flag(check, "--full-jacobian", "compare every component of these items, not some of each");
   add_value(check, "--skip", "LIST", "checks to leave out");
   add_flag(check, "--allow-mistrusted", "a mistrusted result does not make the exit code 1");
+  add_value(check, "--save-failures", "DIR",
+            "write inputs, outputs and the command that repeats it of each failure there");
   add_value(check, "--json", "FILE",
             "write results as JSON; - for standard output, then nothing else goes there");
 }

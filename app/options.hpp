@@ -50,7 +50,8 @@ struct CheckOptions {
   bool full_jacobian = false;
   std::vector<std::string> skip;
   bool allow_mistrusted = false;
-  std::string json;  // path, "-" or empty
+  std::string json;           // path, "-" or empty
+  std::string save_failures;  // folder, or empty
 };
 
 struct DevicesOptions {};
