@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "app/check_plan.hpp"
+#include "app/loss_options.hpp"
 #include "base/error.hpp"
 #include "base/files.hpp"
 #include "base/printable.hpp"
@@ -80,7 +81,11 @@ std::string repeat_from_archive(CheckOptions options, CheckRequest request, cons
   options.box_format.reset();  // the arrays are as the kernels have them
   options.match.reset();
   request.files.clear();
-  for (const NamedArray& input : failed.inputs) request.files.emplace_back(input.name, archive.string());
+  for (const Argument& argument : file_arguments(*request.loss)) {
+    const auto has_name = [&](const NamedArray& input) { return input.name == argument.name; };
+    if (std::any_of(failed.inputs.begin(), failed.inputs.end(), has_name))
+      request.files.emplace_back(argument.name, archive.string());
+  }
   return repeat_pass(options, std::move(request), failed.pass, backend);
 }
 
