@@ -62,7 +62,7 @@ std::string zip_of(const std::vector<Member>& members) {
   std::string archive, directory;
   for (const Member& m : members) {
     directory += std::string("PK\x01\x02", 4) + std::string("\x14\x00", 2) + fields(m);
-    put(directory, 0, 10), put(directory, archive.size(), 4);
+    put(directory, 0, 8), put(directory, 0, 2), put(directory, archive.size(), 4);
     directory += m.name;
     archive += std::string("PK\x03\x04", 4) + fields(m) + m.name + m.data;
   }
