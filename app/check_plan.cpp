@@ -53,7 +53,7 @@ void require_consistent_files(const Loss& loss, const CheckOptions& options) {
   }
   for (const auto& [argument, path] : options.files) {
     std::error_code unknown;
-    if (!options.json.empty() && std::filesystem::equivalent(path, options.json, unknown))
+    if (!options.json.empty() && std::filesystem::equivalent(array_place(path).file, options.json, unknown))
       throw Error(ErrorKind::usage, "--json " + options.json + " would replace the file of --" + argument);
   }
   const std::string file_flag = "--" + options.files.begin()->first;

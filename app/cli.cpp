@@ -128,6 +128,10 @@ void read_criteria(const Given& given, CheckOptions& options) {
   options.allow_mistrusted = given.flag("--allow-mistrusted");
   options.diagnose = !given.flag("--no-diagnosis");
   options.json = json_target(given);
+  if (const auto folder = given.value("--save-failures")) {
+    if (folder->empty()) throw Error(ErrorKind::usage, "--save-failures: a folder is expected");
+    options.save_failures = *folder;
+  }
 }
 
 CheckOptions check_options(const Given& given) {

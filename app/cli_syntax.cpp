@@ -175,7 +175,8 @@ void Syntax::add_check_of(CLI::App& check, const Loss& loss) {
         parameter.summary + " (default " + shortest(parameter.standard) + ")");
   }
   for (const Argument& argument : file_arguments(loss)) {
-    const char* const kinds = is_box_argument(argument) ? ".npy or COCO JSON" : ".npy";
+    const char* const kinds =
+        is_box_argument(argument) ? ".npy, .npz[:NAME] or COCO JSON" : ".npy or .npz[:NAME]";
     add("--" + argument.name, "FILE", "take " + argument.name + " from a file: " + kinds);
   }
 }
@@ -206,6 +207,8 @@ void Syntax::add_check_criteria(CLI::App& check) {
   add_value(check, "--skip", "LIST", "checks to leave out");
   add_flag(check, "--no-diagnosis", "do not look for what a failed kernel does wrong");
   add_flag(check, "--allow-mistrusted", "a mistrusted result does not make the exit code 1");
+  add_value(check, "--save-failures", "DIR",
+            "write inputs, outputs and the command that repeats it of each failure there");
   add_value(check, "--json", "FILE",
             "write results as JSON; - for standard output, then nothing else goes there");
 }

@@ -5,6 +5,7 @@
 
 #include "app/check_plan.hpp"
 #include "app/commands.hpp"
+#include "app/failure_files.hpp"
 #include "app/interrupt.hpp"
 #include "app/json_output.hpp"
 #include "base/error.hpp"
@@ -58,6 +59,7 @@ class CheckRun {
         style_(console_style(common, environment)),
         table_wanted_(options.json != "-"),
         plan_(make_check_plan(options, environment.readers)),
+        failure_files_(options, environment.write_arrays),
         json_(options.json, environment.out),
         bar_(environment.err, environment.err_is_terminal && common.verbosity != Verbosity::quiet,
              environment.err_columns) {}
@@ -82,6 +84,7 @@ class CheckRun {
     const bool written = json_.finish(run_);
     const std::chrono::duration<double> seconds = Clock::now() - start;
     if (table_wanted_) print_summary(environment_.out, run_, seconds.count(), style_);
+    if (save_error_) throw Error(*save_error_);
     return run_.complete && written ? exit_code_of(run_, options_.allow_mistrusted)
                                     : InterruptHandler::exit_code();
   }
@@ -117,8 +120,12 @@ class CheckRun {
                   label);
     };
     progress(0, request.scenario);
+    std::vector<FailedPass> failed;
+    if (failure_files_.wanted())
+      request.on_failed_pass = [&failed](FailedPass pass) { failed.push_back(std::move(pass)); };
     std::vector<CheckResult> results = check_case(request, *backend_, progress);
     for (CheckResult& result : results) result.data_notes = notes;
+    save_failures(request, failed, results);
     bar_.erase();
     if (table_wanted_) {
       print_case(environment_.out, results, style_);
@@ -127,11 +134,25 @@ class CheckRun {
     run_.checks.insert(run_.checks.end(), results.begin(), results.end());
   }
 
+  // What cannot be saved must not cost the results of the run: the first error is told at the end.
+  void save_failures(const CheckRequest& request, const std::vector<FailedPass>& failed,
+                     std::vector<CheckResult>& results) {
+    for (const FailedPass& pass : failed) {
+      try {
+        failure_files_.save(request, pass, results);
+      } catch (const Error& error) {
+        if (!save_error_) save_error_ = error;
+      }
+    }
+  }
+
   const CheckOptions& options_;
   const Environment& environment_;
   ConsoleStyle style_;
   bool table_wanted_;
   CheckPlan plan_;
+  FailureFiles failure_files_;
+  std::optional<Error> save_error_;
   JsonOutput json_;
   ProgressBar bar_;
   std::unique_ptr<Backend> backend_;

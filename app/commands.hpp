@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <functional>
 #include <iosfwd>
+#include <span>
 #include <string>
 
 #include "app/file_inputs.hpp"
@@ -29,6 +31,7 @@ struct Environment {
   std::string executable;
   std::string command_line;  // as typed
   FileReaders readers;
+  std::function<void(const std::filesystem::path&, std::span<const NamedArray>)> write_arrays = {};  // .npz
   std::function<std::size_t()> err_columns = {};  // width of the terminal behind `err`; 0 when not known
 };
 

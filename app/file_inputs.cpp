@@ -81,11 +81,22 @@ void require_arrays_for_format(const std::vector<BoxList>& lists, const CheckOpt
     throw Error(ErrorKind::usage, "--box-format is for arrays: the boxes of COCO JSON are always xywh");
 }
 
-void read_boxes_of(FileInputs& inputs, const std::vector<Argument>& arguments, const CheckOptions& options,
-                   const FileReaders& readers) {
+// Where an archive holds one array alone, that one is not taken for an argument when it has the name of
+// another.
+MemberChoice member_choice(const Loss& loss, const Argument& argument, const std::string& member) {
+  MemberChoice choice{member, argument.name, {}};
+  for (const Argument& other : file_arguments(loss)) {
+    if (other.name != argument.name) choice.others.push_back(other.name);
+  }
+  return choice;
+}
+
+void read_boxes_of(FileInputs& inputs, const Loss& loss, const std::vector<Argument>& arguments,
+                   const CheckOptions& options, const FileReaders& readers) {
   std::vector<BoxList> lists;
   for (const Argument& argument : arguments) {
-    lists.push_back(readers.boxes(options.files.at(argument.name), {options.box_format}));
+    const auto [file, member] = array_place(options.files.at(argument.name));
+    lists.push_back(readers.boxes(file, {options.box_format, member_choice(loss, argument, member)}));
     add_box_notes(inputs, argument.name, lists.back());
   }
   if (lists.size() != 2)
@@ -139,9 +150,10 @@ void require_allowed(const Argument& argument, const std::string& path, const st
   }
 }
 
-void read_array_of(FileInputs& inputs, const Argument& argument, const std::string& path,
+void read_array_of(FileInputs& inputs, const Loss& loss, const Argument& argument, const std::string& path,
                    const FileReaders& readers) {
-  Array array = readers.array(path);
+  const auto [file, member] = array_place(path);
+  Array array = readers.array(file, member_choice(loss, argument, member));
   const std::string expected = axes_text(argument, inputs.sizes);
   // A column of one value per item is what many tools write for a plain list.
   if (argument.axes.size() == 1 && array.shape.size() == 2 && array.shape[1] == 1) array.shape.pop_back();
@@ -189,9 +201,9 @@ FileInputs read_file_inputs(const Loss& loss, const CheckOptions& options, const
     throw Error(ErrorKind::usage,
                 "--" + arrays.front().name + " cannot follow the order that --match iou gives");
   }
-  if (!boxes.empty()) read_boxes_of(inputs, boxes, options, readers);
+  if (!boxes.empty()) read_boxes_of(inputs, loss, boxes, options, readers);
   for (const Argument& argument : arrays)
-    read_array_of(inputs, argument, options.files.at(argument.name), readers);
+    read_array_of(inputs, loss, argument, options.files.at(argument.name), readers);
   require_sizes(loss, inputs);
   return inputs;
 }

@@ -12,6 +12,7 @@
 #include "app/options.hpp"
 #include "data/array.hpp"
 #include "data/boxes.hpp"
+#include "data/npz.hpp"
 #include "losses/loss.hpp"
 
 namespace lossgrad::app {
@@ -19,7 +20,7 @@ namespace lossgrad::app {
 // How files are read; the program uses lib/data, tests their own.
 struct FileReaders {
   std::function<BoxList(const std::filesystem::path&, const BoxReadOptions&)> boxes;
-  std::function<Array(const std::filesystem::path&)> array;
+  std::function<Array(const std::filesystem::path&, const MemberChoice&)> array;
 };
 
 struct FileInputs {

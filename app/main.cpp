@@ -9,7 +9,7 @@
 
 #include "app/check_plan.hpp"
 #include "app/program.hpp"
-#include "data/npy.hpp"
+#include "data/npz.hpp"
 
 namespace {
 
@@ -42,8 +42,8 @@ int main(int argc, char** argv) {
       .no_color = no_color_wanted(),
       .executable = argc > 0 ? argv[0] : "lossgrad",
       .command_line = as_typed(argc, argv),
-      .readers = {.boxes = lossgrad::read_boxes,
-                  .array = [](const std::filesystem::path& path) { return lossgrad::read_npy(path); }},
+      .readers = {.boxes = lossgrad::read_boxes, .array = lossgrad::read_array},
+      .write_arrays = lossgrad::write_npz,
       .err_columns = columns_of_standard_error};
   std::signal(SIGXFSZ, SIG_IGN);  // a file that grows too large is an error of its write
   return lossgrad::app::run_program({argv + (argc > 0 ? 1 : 0), argv + argc}, environment);

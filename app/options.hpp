@@ -51,7 +51,8 @@ struct CheckOptions {
   std::vector<std::string> skip;
   bool allow_mistrusted = false;
   bool diagnose = true;
-  std::string json;  // path, "-" or empty
+  std::string json;           // path, "-" or empty
+  std::string save_failures;  // folder, or empty
 };
 
 struct SelftestOptions {

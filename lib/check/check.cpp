@@ -11,8 +11,10 @@
 #include "check/gradient_checks.hpp"
 #include "check/guards.hpp"
 #include "check/kernel_run.hpp"
+#include "check/parts.hpp"
 #include "check/propagation.hpp"
 #include "check/repeatability.hpp"
+#include "check/reproducer.hpp"
 
 namespace lossgrad {
 namespace {
@@ -59,6 +61,7 @@ class CaseRun {
     if (wants(request_, Pass::backward)) self_consistency();
     if (request_.diagnose) diagnose_failures();
     report_progress(1);
+    failures_.hand_over(source_, results_);
     std::stable_sort(results_.begin(), results_.end(), [](const CheckResult& a, const CheckResult& b) {
       return std::make_pair(a.case_id.pass, position(a.check)) <
              std::make_pair(b.case_id.pass, position(b.check));
@@ -252,6 +255,9 @@ class CaseRun {
     if (comparison.failed()) {
       result.verdict = Verdict::failed;
       result.reason = comparison.failure_reason(request_.loss->item_name());
+      const Kernel& kernel = kernels_.main(result.case_id.pass).kernel;
+      result.part = part_that_is_off(request_, full_, kernel, comparison);
+      failures_.add_outputs(full_, kernel, result);
     } else if (comparison.compared() == 0) {
       result.verdict = Verdict::mistrusted;
       result.reason = seen == 0 ? "nothing was checked: " + request_.loss->item_size() + " = 0"
@@ -313,6 +319,7 @@ class CaseRun {
   InputSource source_;
   CaseKernels kernels_;
   KernelRun full_;
+  FailureRecords failures_{request_};
   std::map<Pass, PassFindings> findings_;
   std::vector<CheckResult> results_;
   double fraction_of_step_ = 0;  // of the last report

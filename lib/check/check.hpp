@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "check/failed_pass.hpp"
 #include "device/backend.hpp"
 #include "losses/loss.hpp"
 #include "results/results.hpp"
@@ -56,6 +57,8 @@ struct CheckRequest {
   // Makes the kernels that are checked; empty: the loss's own. Returns nothing for options that it does not
   // offer (another block size, f64): checks that need such a kernel are left out and say so.
   std::function<std::optional<Kernel>(const KernelOptions&)> make_kernel;
+  // Gets the inputs and outputs of each pass that has a failed check, at the end of the case; may be empty.
+  std::function<void(FailedPass)> on_failed_pass = {};
 };
 
 // Called with the fraction of the case that is done (0..1) and the name of the running check; may be empty.

@@ -10,6 +10,7 @@ namespace lossgrad {
 namespace {
 
 constexpr std::size_t kWorstKept = 8;
+constexpr std::size_t kFailingKept = 64;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double distance(double got, double low, double high) {
@@ -34,9 +35,9 @@ bool worse(const WorstElement& a, const WorstElement& b) {
   return a.component < b.component;
 }
 
-std::string number(double value, const char* format = "%.9g") {
+std::string number(double value, int digits) {
   char text[40];
-  std::snprintf(text, sizeof text, format, value);
+  std::snprintf(text, sizeof text, "%.*g", digits, value);
   return text;
 }
 
@@ -55,8 +56,17 @@ void Comparison::keep(const WorstElement& element) {
   if (worst_.size() > kWorstKept) worst_.pop_back();
 }
 
+void Comparison::keep_failing(std::int64_t item) {
+  if (failing_items_.size() == kFailingKept && item >= failing_items_.back()) return;
+  const auto place = std::lower_bound(failing_items_.begin(), failing_items_.end(), item);
+  if (place != failing_items_.end() && *place == item) return;
+  failing_items_.insert(place, item);
+  if (failing_items_.size() > kFailingKept) failing_items_.pop_back();
+}
+
 void Comparison::fail(WorstElement element, const std::string& note) {
   ++failures_;
+  keep_failing(element.item);
   element.note = note;
   keep(element);
 }
@@ -162,6 +172,7 @@ void Comparison::merge(const Comparison& other) {
   usage_.merge(other.usage_), sharp_usage_.merge(other.sharp_usage_);
   abs_.merge(other.abs_), rel_.merge(other.rel_), ulp_.merge(other.ulp_);
   for (const WorstElement& element : other.worst_) keep(element);
+  for (const std::int64_t item : other.failing_items_) keep_failing(item);
 }
 
 void Comparison::fill(CheckResult& result) const {
@@ -185,12 +196,13 @@ void Comparison::fill(CheckResult& result) const {
 std::string Comparison::failure_reason(const std::string& item_name) const {
   if (failures_ == 0 || worst_.empty()) return "";
   const WorstElement& first = worst_.front();
+  const int digits = dtype_ == Dtype::f64 ? 17 : 9;  // what reads back as the same value
   std::string text = std::to_string(failures_) + " of " + std::to_string(seen_) +
                      " elements are wrong; worst: " + first.output + "[" + std::to_string(first.component) +
-                     "] of " + item_name + " " + std::to_string(first.item) + " is " + number(first.got) +
-                     ", expected " + number(first.expected_low);
-  if (first.expected_high > first.expected_low) text += " to " + number(first.expected_high);
-  if (std::isfinite(first.bound_usage)) text += ", " + number(first.bound_usage, "%.3g") + " times its bound";
+                     "] of " + item_name + " " + std::to_string(first.item) + " is " +
+                     number(first.got, digits) + ", expected " + number(first.expected_low, digits);
+  if (first.expected_high > first.expected_low) text += " to " + number(first.expected_high, digits);
+  if (std::isfinite(first.bound_usage)) text += ", " + number(first.bound_usage, 3) + " times its bound";
   if (!first.note.empty()) text += " (" + first.note + ")";
   return text;
 }

@@ -47,6 +47,8 @@ class Comparison {
   // Elements that are kinks, unbounded or out of range; one that is several of them counts once.
   [[nodiscard]] std::int64_t undecided() const { return undecided_; }
   [[nodiscard]] const std::vector<WorstElement>& worst() const { return worst_; }
+  // The first items with a wrong element, at most 64, rising.
+  [[nodiscard]] const std::vector<std::int64_t>& failing_items() const { return failing_items_; }
 
   // Figures and worst elements into a result; the verdict is the caller's.
   void fill(CheckResult& result) const;
@@ -59,6 +61,7 @@ class Comparison {
                                  double got, const ExpectedElement& expected);
   void fail(WorstElement element, const std::string& note);
   void keep(const WorstElement& element);
+  void keep_failing(std::int64_t item);
   // The bound in force: the certified one, or rtol and atol where they replace it (usage 1 is their limit).
   [[nodiscard]] double bound_at(double expected, double certified) const;
   [[nodiscard]] bool replaces_bound() const;
@@ -71,6 +74,7 @@ class Comparison {
   std::int64_t kinks_ = 0, out_of_range_ = 0, unbounded_ = 0, undecided_ = 0, non_finite_items_ = 0;
   LogHistogram usage_, sharp_usage_, abs_, rel_, ulp_;
   std::vector<WorstElement> worst_;
+  std::vector<std::int64_t> failing_items_;
 };
 
 }  // namespace lossgrad

@@ -15,7 +15,7 @@
 namespace lossgrad {
 namespace {
 
-constexpr std::string_view kAccepted = "expected a .npy file (93 'NUMPY') or COCO JSON ('{' or '[')";
+constexpr std::string_view kAccepted = "expected a .npy or .npz file or COCO JSON ('{' or '[')";
 
 void count_odd_boxes(BoxList& list) {
   for (const auto& box : list.boxes) {
@@ -62,9 +62,8 @@ std::uint64_t skip_space(ByteSource& source) {
   const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(start.size(), source.size() - offset));
   const std::span<unsigned char> part = std::span(start).first(count);
   source.read(offset, std::as_writable_bytes(part));
-  const bool zip = count >= 4 && std::memcmp(start.data(), "PK\x03\x04", 4) == 0;
-  source.fail_at(offset, "not a .npy file nor JSON: found " + first_bytes(part) +
-                             (zip ? " (a zip or .npz archive)" : "") + ", " + std::string(kAccepted));
+  source.fail_at(offset,
+                 "not a .npy file nor JSON: found " + first_bytes(part) + ", " + std::string(kAccepted));
 }
 
 }  // namespace
@@ -116,7 +115,7 @@ BoxList read_boxes(ByteSource& source, const BoxReadOptions& options) {
 }
 
 BoxList read_boxes(const std::filesystem::path& path, const BoxReadOptions& options) {
-  const std::unique_ptr<ByteSource> source = open_file(path);
+  const std::unique_ptr<ByteSource> source = open_array_file(path, options.member);
   return read_boxes(*source, options);
 }
 

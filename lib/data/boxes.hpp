@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "data/box_format.hpp"
+#include "data/npz.hpp"
 
 namespace lossgrad {
 
@@ -33,10 +34,12 @@ struct BoxList {
 struct BoxReadOptions {
   // Format of array files; COCO JSON is always xywh. nullopt: cxcywh for arrays.
   std::optional<BoxFormat> format;
+  MemberChoice member = {};  // of an archive
 };
 
-// .npy ([N,4] or [4,N]; [4,4] is taken as [4,N], the kernels' own layout) or COCO JSON (annotations or
-// results), recognised by content. Throws ErrorKind::data: path, position, what was found, what was expected.
+// .npy or a member of .npz ([N,4] or [4,N]; [4,4] is taken as [4,N], the kernels' own layout) or COCO JSON
+// (annotations or results), recognised by content. Throws ErrorKind::data: path, position, what was found,
+// what was expected.
 BoxList read_boxes(const std::filesystem::path& path, const BoxReadOptions& options);
 
 enum class MatchRule {

@@ -169,8 +169,7 @@ Array parse_npy(std::span<const std::byte> bytes, const std::string& name) {
   return read_npy(*view_memory(bytes, name));
 }
 
-void write_npy(const std::filesystem::path& path, Dtype dtype, std::span<const std::int64_t> shape,
-               std::span<const double> values) {
+std::string npy_bytes(Dtype dtype, std::span<const std::int64_t> shape, std::span<const double> values) {
   std::uint64_t count = 1;
   for (const std::int64_t dimension : shape) count *= static_cast<std::uint64_t>(dimension);
   if (count != values.size())
@@ -186,7 +185,12 @@ void write_npy(const std::filesystem::path& path, Dtype dtype, std::span<const s
   const std::span<std::byte> data = std::as_writable_bytes(std::span(content)).subspan(start);
   encode(dtype, values, data);
   if constexpr (std::endian::native == std::endian::big) swap_each(data, size_in_bytes(dtype));
-  write_file_atomically(path, content);
+  return content;
+}
+
+void write_npy(const std::filesystem::path& path, Dtype dtype, std::span<const std::int64_t> shape,
+               std::span<const double> values) {
+  write_file_atomically(path, npy_bytes(dtype, shape, values));
 }
 
 }  // namespace lossgrad

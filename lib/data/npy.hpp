@@ -28,9 +28,10 @@ Array parse_npy(std::span<const std::byte> bytes, const std::string& name);
 using NpyBlockConsumer = std::function<void(std::uint64_t first, std::span<const double> values)>;
 void read_npy_values(ByteSource& source, const NpyHeader& header, const NpyBlockConsumer& take);
 
-// Writes version 1.0, little-endian, C order, atomically. Values are rounded to `dtype`: f16, f32 or f64
-// (.npy has no bfloat16). Throws ErrorKind::data as write_file_atomically does; ErrorKind::internal when
-// shape and values disagree.
+// A file of version 1.0, little-endian, C order. Values are rounded to `dtype`: f16, f32 or f64 (.npy has no
+// bfloat16). Throws ErrorKind::internal when shape and values disagree.
+std::string npy_bytes(Dtype dtype, std::span<const std::int64_t> shape, std::span<const double> values);
+// The same to a file, atomically. Throws ErrorKind::data as write_file_atomically does.
 void write_npy(const std::filesystem::path& path, Dtype dtype, std::span<const std::int64_t> shape,
                std::span<const double> values);
 

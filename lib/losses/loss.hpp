@@ -121,6 +121,13 @@ struct GradientOracles {
 // Of an item with more differentiated components than this only some are looked at one by one.
 inline constexpr std::size_t kMostCoordinates = 8;
 
+// One of the terms whose sum the outputs of a pass are.
+struct LossPart {
+  std::string name;                                   // "distance"
+  std::string label;                                  // in sentences: "distance part"
+  std::map<std::string, std::vector<double>> values;  // output -> its components of one item
+};
+
 class Loss {
  public:
   Loss() = default;
@@ -176,6 +183,13 @@ class Loss {
   using ItemOutputs = std::map<std::string, std::vector<double>>;
   [[nodiscard]] virtual double value_from_outputs(std::string_view convention, const ItemOutputs& outputs,
                                                   const ItemOutputs& base) const = 0;
+
+  // The parts of item `index`, in double, always the same ones in the same order. Their sum is the right
+  // value of each output that any of them names, away from kinks. Empty: the loss has none.
+  [[nodiscard]] virtual std::vector<LossPart> parts(Pass /*pass*/, std::string_view /*convention*/,
+                                                    const Items& /*items*/, std::int64_t /*index*/) const {
+    return {};
+  }
 };
 
 Sizes default_sizes(const Loss& loss);

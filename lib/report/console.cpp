@@ -122,6 +122,7 @@ TextTable case_table(std::span<const CheckResult> results, const ConsoleStyle& s
     table.add_row(row_cells(result, sharp), std::string(style.color ? verdict_paint(result.verdict) : ""),
                   kVerdictColumn);
     if (!result.reason.empty()) table.add_line(painted(result.reason, terminal::kDim, style));
+    if (result.part) table.add_line(painted(result.part->text, terminal::kBold, style));
     if (const std::string counts = rare_counts(result); !counts.empty()) {
       table.add_line(painted(counts, terminal::kDim, style));
     }
@@ -156,8 +157,9 @@ void print_diagnosis(std::ostream& out, const CheckResult& result, const Console
 void print_commands(std::ostream& out, std::span<const CheckResult> results, const ConsoleStyle& style) {
   std::set<std::string> printed;
   for (const CheckResult& result : results) {
-    if (!shows_elements(result) || result.command.empty() || !printed.insert(result.command).second) continue;
-    out << "\n  " << painted("repeat:", terminal::kBold, style) << " " << result.command << '\n';
+    const std::string& command = result.reproducer.empty() ? result.command : result.reproducer;
+    if (!shows_elements(result) || command.empty() || !printed.insert(command).second) continue;
+    out << "\n  " << painted("repeat:", terminal::kBold, style) << " " << command << '\n';
   }
 }
 

@@ -75,6 +75,13 @@ struct Diagnosis {
   int rank = 1;         // 1 is best; deviations that explain equally much share a rank
 };
 
+// The one part of the formula, or the whole, that explains every difference when it is taken `factor` times.
+struct PartFault {
+  std::string name;   // "distance", "cos", "whole"
+  double factor = 0;  // 0: missing, -1: the other sign
+  std::string text;   // "the distance part is taken 0.5 times"
+};
+
 // One named check of one case.
 struct CheckResult {
   CaseId case_id;
@@ -94,11 +101,14 @@ struct CheckResult {
   std::optional<Distribution> rel_error;
   std::optional<Distribution> ulp_error;  // in ulp of the storage type
   std::vector<WorstElement> worst;        // largest bound usage first
+  std::optional<PartFault> part;          // of a failed comparison
   std::vector<Diagnosis> diagnosis;       // of a failed kernel, best first; empty: none found
   // What deserves a word about inputs read from files: boxes left out, odd boxes, values changed by rounding.
   std::vector<std::string> data_notes;
   double seconds = 0;
   std::string command;  // the command line that repeats this case
+  // The one that repeats this failure from what --save-failures wrote; empty: nothing was saved.
+  std::string reproducer;
 };
 
 enum class FaultOutcome {

@@ -100,10 +100,16 @@ Json check_json(const CheckResult& result) {
   Json worst = Json::array();
   for (const WorstElement& element : result.worst) worst.push_back(worst_json(element));
   json["worst"] = std::move(worst);
+  if (result.part) {
+    json["part"] = {{"name", result.part->name},
+                    {"factor", number_json(result.part->factor)},
+                    {"text", result.part->text}};
+  }
   json["diagnosis"] = diagnosis_json(result.diagnosis);
   json["data_notes"] = result.data_notes;
   json["seconds"] = number_json(result.seconds);
   json["command"] = result.command;
+  if (!result.reproducer.empty()) json["reproducer"] = result.reproducer;
   return json;
 }
 

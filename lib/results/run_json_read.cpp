@@ -48,6 +48,16 @@ WorstElement read_worst(const JsonValue& json) {
   return element;
 }
 
+PartFault read_part(const JsonValue& json) {
+  JsonObject object(json);
+  PartFault part;
+  part.name = object.take("name").text();
+  part.factor = object.take("factor").number();
+  part.text = object.take("text").text();
+  object.finish();
+  return part;
+}
+
 CaseId read_case(JsonObject& object) {
   CaseId id;
   id.loss = object.take("loss").text();
@@ -121,10 +131,12 @@ CheckResult read_check(const JsonValue& json) {
   }
   for (const JsonValue& element : object.take("worst").elements())
     result.worst.push_back(read_worst(element));
+  if (const auto part = object.take_if_present("part")) result.part = read_part(*part);
   result.diagnosis = read_diagnoses(object.take("diagnosis"));
   for (const JsonValue& note : object.take("data_notes").elements()) result.data_notes.push_back(note.text());
   result.seconds = object.take("seconds").number();
   result.command = object.take("command").text();
+  if (const auto reproducer = object.take_if_present("reproducer")) result.reproducer = reproducer->text();
   object.finish();
   return result;
 }

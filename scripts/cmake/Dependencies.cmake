@@ -10,6 +10,9 @@ find_package(Boost 1.74 REQUIRED COMPONENTS context)
 
 find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 find_library(XXHASH_LIBRARY xxhash REQUIRED)
+# Debian's package of libzip names tools in its CMake file that another package has.
+find_path(LIBZIP_INCLUDE_DIR zip.h REQUIRED)
+find_library(LIBZIP_LIBRARY zip REQUIRED)
 find_path(RANDOM123_INCLUDE_DIR Random123/philox.h REQUIRED)
 
 # CUDA: headers and the static runtime, from a CUDA Toolkit or from the wheels that scripts/setup unpacks.

@@ -53,7 +53,7 @@ TEST(Cli, EveryCheckOption) {
       "ciou --pass backward --dtype f16,bf16 --n 1k:4k:x2 --block-n 32,64 --scenario typical,mixed --seed "
       "0x10 "
       "--convention all --backend host --device 3 --slack 1.5 --fd-samples 1k --skip guards,oracles "
-      "--allow-mistrusted --json out.json");
+      "--allow-mistrusted --save-failures out --json out.json");
   EXPECT_THAT(options.passes, ElementsAre(Pass::backward));
   EXPECT_THAT(options.dtypes, ElementsAre(Dtype::f16, Dtype::bf16));
   EXPECT_THAT(options.sizes, ElementsAre(Pair("N", ElementsAre(1000, 2000, 4000))));
@@ -67,6 +67,7 @@ TEST(Cli, EveryCheckOption) {
   EXPECT_EQ(options.fd_samples, 1000);
   EXPECT_THAT(options.skip, ElementsAre("guards", "oracles"));
   EXPECT_TRUE(options.allow_mistrusted);
+  EXPECT_EQ(options.save_failures, "out");
   EXPECT_EQ(options.json, "out.json");
 }
 

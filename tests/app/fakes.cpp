@@ -288,7 +288,8 @@ FakeEngine& engine() {
 }
 
 app::FileReaders fake_readers() {
-  return {[](const std::filesystem::path& path, const BoxReadOptions&) { return boxes_of(path); }, array_of};
+  return {[](const std::filesystem::path& path, const BoxReadOptions&) { return boxes_of(path); },
+          [](const std::filesystem::path& path, const MemberChoice&) { return array_of(path); }};
 }
 
 }  // namespace test

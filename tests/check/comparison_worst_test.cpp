@@ -74,6 +74,22 @@ TEST(ComparisonWorst, FailuresComeBeforePassedElementsOfLargerUsage) {
   EXPECT_THAT(comparison.failure_reason("box"), HasSubstr("of box 20"));
 }
 
+TEST(ComparisonWorst, KeepsTheFirstFailingItems) {
+  Comparison comparison(Dtype::f32, {});
+  for (int i = 999; i >= 0; --i) comparison.add("loss", i / 2, i % 2, i % 4 == 0 ? 1 : 9, exactly(1, 1), {});
+  ASSERT_EQ(comparison.failing_items().size(), 64u);
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(comparison.failing_items()[static_cast<std::size_t>(i)], i);
+}
+
+TEST(ComparisonWorst, ReasonsHaveTheDigitsOfTheType) {
+  for (const Dtype dtype : {Dtype::f32, Dtype::f64}) {
+    Comparison comparison(dtype, {});
+    comparison.add("loss", 0, 0, 1.0 / 3, exactly(1, 1e-9), {});
+    EXPECT_THAT(comparison.failure_reason("box"),
+                HasSubstr(dtype == Dtype::f64 ? "is 0.33333333333333331, " : "is 0.333333333, "));
+  }
+}
+
 struct Element {
   std::int64_t item;
   double got;
@@ -104,6 +120,7 @@ void expect_same(const Distribution& a, const Distribution& b) {
 void expect_same(const Comparison& a, const Comparison& b) {
   EXPECT_EQ(a.failure_reason("box"), b.failure_reason("box"));
   EXPECT_EQ(items_of(a), items_of(b));
+  EXPECT_EQ(a.failing_items(), b.failing_items());
   CheckResult x, y;
   a.fill(x);
   b.fill(y);

@@ -23,7 +23,7 @@ void expect_rejected(const std::string& file, const std::string& reason) {
 }
 
 TEST(MalformedFiles, Npy) {
-  const std::string accepted = "expected a .npy file (93 'NUMPY') or COCO JSON ('{' or '[')";
+  const std::string accepted = "expected a .npy or .npz file or COCO JSON ('{' or '[')";
   expect_rejected("npy_data_truncated.npy",
                   "byte 128: the header promises 96 data bytes (f32 [6, 4]), 88 found");
   expect_rejected(

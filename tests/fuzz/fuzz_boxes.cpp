@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "data/box_reader.hpp"
 #include "data/npy.hpp"
+#include "data/npz.hpp"
 
 namespace lossgrad::fuzz {
 namespace {
@@ -47,7 +48,10 @@ void require_parallel(const BoxList& list) {
 int read_all(std::span<const std::byte> bytes) {
   const auto source = view_memory(bytes, "fuzz");
   return accepts([&] { require_parallel(read_boxes(*source, {BoxFormat::xyxy})); }) +
-         accepts([&] { read_npy(*source); }) + accepts([&] { require_parallel(read_coco_boxes(*source)); });
+         accepts([&] { read_npy(*source); }) + accepts([&] { require_parallel(read_coco_boxes(*source)); }) +
+         accepts([&] {
+           read_npy(*open_member(view_memory(bytes, "fuzz"), {"", "pred", {}}));
+         });
 }
 
 }  // namespace lossgrad::fuzz

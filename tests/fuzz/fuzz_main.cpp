@@ -70,13 +70,14 @@ std::vector<std::string> read_corpus(const std::vector<std::filesystem::path>& f
   for (const auto& folder : folders) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
       const std::string suffix = entry.path().extension().string();
-      if (entry.is_regular_file() && (suffix == ".npy" || suffix == ".json")) paths.push_back(entry.path());
+      if (entry.is_regular_file() && (suffix == ".npy" || suffix == ".npz" || suffix == ".json"))
+        paths.push_back(entry.path());
     }
   }
   std::sort(paths.begin(), paths.end());
   std::vector<std::string> corpus;
   for (const auto& path : paths) corpus.push_back(lossgrad::read_file(path));
-  if (corpus.empty()) throw std::runtime_error("no .npy or .json file below the folders");
+  if (corpus.empty()) throw std::runtime_error("no .npy, .npz or .json file below the folders");
   return corpus;
 }
 

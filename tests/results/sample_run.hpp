@@ -109,6 +109,8 @@ inline CheckResult failed_check() {
   result.bound_usage = Distribution{kInf, 8.9e5, 1.5, 0.034};
   result.sharp_bound_usage = Distribution{kInf, 9.9e5, 2.5, 0.05};
   result.ulp_error = Distribution{kNan, -kInf, 0.1, 5e-324};
+  result.part = PartFault{"distance", 0.5, "the distance part is taken 0.5 times"};
+  result.reproducer = "lossgrad check ciou --pred failures/a.npz --target failures/a.npz";
   result.worst = {worst_element(), worst_element()};
   result.diagnosis = caught_fault().diagnosis;
   WorstElement& kink = result.worst.back();

@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "losses/ciou/ciou_faults.hpp"
 #include "losses/ciou/ciou_kernel.hpp"
+#include "losses/ciou/ciou_parts.hpp"
 #include "losses/ciou/ciou_scenarios.hpp"
 #include "losses/loss.hpp"
 #include "losses/right_value.hpp"
@@ -201,6 +202,13 @@ class CiouLoss final : public Loss {
                   std::span<const double> point) const override;
   double value_from_outputs(std::string_view convention, const ItemOutputs& outputs,
                             const ItemOutputs& base) const override;
+  std::vector<LossPart> parts(Pass pass, std::string_view convention, const Items& items,
+                              std::int64_t index) const override {
+    const double dy = pass == Pass::forward ? 0 : items.at("dy")[static_cast<std::size_t>(index)];
+    return ciou_parts(pass, find_ciou_convention(convention),
+                      box_at<double>(items.at("pred"), items.count, index),
+                      box_at<double>(items.at("target"), items.count, index), dy);
+  }
 };
 
 void CiouLoss::generate(std::string_view scenario, Dtype dtype, std::uint64_t seed, Items& items) const {

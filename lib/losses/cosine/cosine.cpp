@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "losses/cosine/cosine_faults.hpp"
 #include "losses/cosine/cosine_kernel.hpp"
+#include "losses/cosine/cosine_parts.hpp"
 #include "losses/cosine/cosine_reference.hpp"
 #include "losses/cosine/cosine_scenarios.hpp"
 #include "losses/loss.hpp"
@@ -123,6 +124,12 @@ class CosineLoss final : public Loss {
                   std::span<const double> point) const override;
   double value_from_outputs(std::string_view convention, const ItemOutputs& outputs,
                             const ItemOutputs& base) const override;
+  std::vector<LossPart> parts(Pass pass, std::string_view convention, const Items& items,
+                              std::int64_t index) const override {
+    const double dy = pass == Pass::forward ? 0 : items.at("dy")[static_cast<std::size_t>(index)];
+    return cosine_parts(pass, find_cosine_rule(convention).convention, cosine_item(items, index), dy,
+                        cosine_margin(items));
+  }
 };
 
 void CosineLoss::generate(std::string_view scenario, Dtype dtype, std::uint64_t seed, Items& items) const {
