@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/error.hpp"
-#include "base/suggest.hpp"
+#include "losses/named.hpp"
 
 namespace lossgrad {
 
@@ -46,12 +46,7 @@ std::span<const Loss* const> all_losses() {
 }
 
 const Loss& find_loss(std::string_view wanted) {
-  std::vector<std::string> known;
-  for (const Loss* loss : all_losses()) {
-    if (loss->name() == wanted) return *loss;
-    known.emplace_back(loss->name());
-  }
-  throw Error(ErrorKind::usage, unknown_name_message("loss", wanted, known));
+  return *find_named(all_losses(), "loss", wanted, [](const Loss* loss) { return loss->name(); });
 }
 
 }  // namespace lossgrad

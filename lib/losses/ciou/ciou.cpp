@@ -10,6 +10,7 @@
 #include "losses/ciou/ciou_kernel.hpp"
 #include "losses/ciou/ciou_scenarios.hpp"
 #include "losses/loss.hpp"
+#include "losses/named.hpp"
 #include "losses/right_value.hpp"
 
 namespace lossgrad {
@@ -153,11 +154,7 @@ class CiouLoss final : public Loss {
   std::string_view name() const override { return "ciou"; }
   std::string_view summary() const override { return "complete IoU loss of box pairs (cx, cy, w, h)"; }
   std::span<const NamedChoice> conventions() const override {
-    static const std::vector<NamedChoice> choices = [] {
-      std::vector<NamedChoice> list;
-      for (const auto& c : ciou_conventions()) list.push_back({std::string(c.name), std::string(c.summary)});
-      return list;
-    }();
+    static const std::vector<NamedChoice> choices = choices_of(ciou_conventions());
     return choices;
   }
   std::span<const ScenarioInfo> scenarios() const override { return ciou_scenarios(); }

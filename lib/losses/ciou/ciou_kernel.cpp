@@ -4,9 +4,9 @@
 #include <array>
 
 #include "base/error.hpp"
-#include "base/suggest.hpp"
 #include "embedded/losses_text.hpp"
 #include "losses/entry_point.hpp"
+#include "losses/named.hpp"
 #include "losses/storage_source.hpp"
 
 namespace lossgrad {
@@ -73,12 +73,7 @@ Kernel::Parts backward_parts(Dtype dtype, int block_n, const CiouConvention& con
 std::span<const CiouConvention> ciou_conventions() { return kConventions; }
 
 const CiouConvention& find_ciou_convention(std::string_view name) {
-  std::vector<std::string> known;
-  for (const CiouConvention& convention : kConventions) {
-    if (convention.name == name) return convention;
-    known.emplace_back(convention.name);
-  }
-  throw Error(ErrorKind::usage, unknown_name_message("convention", name, known));
+  return find_named(kConventions, "convention", name);
 }
 
 const BlockInfo& ciou_block() {

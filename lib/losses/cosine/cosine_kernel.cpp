@@ -6,9 +6,9 @@
 #include <bit>
 
 #include "base/error.hpp"
-#include "base/suggest.hpp"
 #include "embedded/losses_text.hpp"
 #include "losses/entry_point.hpp"
+#include "losses/named.hpp"
 #include "losses/storage_source.hpp"
 
 namespace lossgrad {
@@ -84,12 +84,7 @@ const BlockInfo& cosine_block() {
 std::span<const CosineRule> cosine_rules() { return kRules; }
 
 const CosineRule& find_cosine_rule(std::string_view name) {
-  std::vector<std::string> known;
-  for (const CosineRule& rule : kRules) {
-    if (rule.name == name) return rule;
-    known.emplace_back(rule.name);
-  }
-  throw Error(ErrorKind::usage, unknown_name_message("convention", name, known));
+  return find_named(kRules, "convention", name);
 }
 
 int cosine_block_size(std::int64_t n_dim) {
