@@ -78,6 +78,22 @@ TEST_P(CheckCase, EveryCheckIsThereAndPasses) {
 INSTANTIATE_TEST_SUITE_P(Ciou, CheckCase, ::testing::ValuesIn(variants()),
                          [](const auto& instance) { return label(instance.param); });
 
+// Every distribution; guards and repeatability do not depend on the values.
+TEST_P(CheckCase, NoScenarioFailsARightKernel) {
+  const auto [dtype, convention] = GetParam();
+  for (const ScenarioInfo& scenario : find_loss("ciou").scenarios()) {
+    SCOPED_TRACE(scenario.name);
+    CheckRequest request = ciou_request(dtype, convention, 1000, scenario.name);
+    request.fd_samples = 64;
+    request.skip = {"guards", "repeatability"};
+    for (const CheckResult& result : check_case(request, host())) {
+      EXPECT_TRUE(result.verdict == Verdict::passed || result.verdict == Verdict::skipped)
+          << check_support::label(result) << ' ' << name(result.verdict) << ": " << result.reason;
+      EXPECT_LE(largest_usage(result), 1) << check_support::label(result);
+    }
+  }
+}
+
 class KinkScenario : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(KinkScenario, Passes) {

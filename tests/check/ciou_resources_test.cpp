@@ -114,7 +114,7 @@ TEST(CiouResources, NoSpillsNoLocalMemoryOnAnyArchitecture) {
     GTEST_SKIP() << reason;
   }
   std::vector<Compilation> compilations = all_compilations();
-  EXPECT_EQ(compilations.size(), 2u * 4 * 2 * kBlocks.size() * kArchitectures.size());
+  EXPECT_EQ(compilations.size(), 2u * 4 * 6 * kBlocks.size() * kArchitectures.size());
   compile_all(compilations);
   for (const Compilation& compilation : compilations) expect_frugal(compilation);
   print_table(compilations);

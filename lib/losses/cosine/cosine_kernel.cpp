@@ -83,9 +83,7 @@ const BlockInfo& cosine_block() {
 
 std::span<const CosineRule> cosine_rules() { return kRules; }
 
-const CosineRule& find_cosine_rule(std::string_view name) {
-  return find_named(kRules, "convention", name);
-}
+const CosineRule& find_cosine_rule(std::string_view name) { return find_named(kRules, "convention", name); }
 
 int cosine_block_size(std::int64_t n_dim) {
   const auto dim = static_cast<std::uint64_t>(std::clamp<std::int64_t>(n_dim, 1, kCosineMostDim));

@@ -109,14 +109,14 @@ std::vector<WrongKernel> constants_and_eps() {
        .dtypes = kEveryDtype},
       {.name = "eps_left_out_of_diagonal",
        .text = {{},
-                {{"pair.y.enclosing * pair.y.enclosing + CiouConstants<C>::kEps",
+                {{"pair.y.enclosing * pair.y.enclosing +\n               CiouConstants<C, CHOICES>::kEps",
                   "pair.y.enclosing * pair.y.enclosing"}}},
        .dtypes = kEveryDtype},
       {.name = "eps_left_out_of_aspect",
        .text = {{}, {{"HAS_EPS ? pair.ph + eps : pair.ph", "pair.ph"}, {"HAS_EPS ? th + eps : th", "th"}}},
        .outputs = kSizes,
        .dtypes = kEveryDtype},
-      {.name = "eps_ten_times_too_large", .text = {{}, {{"C(1e-7)", "C(1e-6)"}}}, .dtypes = kEveryDtype},
+      {.name = "eps_ten_times_too_large", .text = {{}, {{"kEps = 1e-7", "kEps = 1e-6"}}}, .dtypes = kEveryDtype},
   };
 }
 
@@ -155,8 +155,8 @@ std::vector<WrongKernel> branches_and_roles() {
        .dtypes = kEveryDtype},
       {.name = "target_and_prediction_swapped",
        .text = {{},
-                {{"ciou_pair<HAS_EPS, kLoadsFirst>(pred, target, i, n)",
-                  "ciou_pair<HAS_EPS, kLoadsFirst>(target, pred, i, n)"}}},
+                {{"ciou_pair<HAS_EPS, kLoadsFirst, CHOICES>(pred, target, i, n)",
+                  "ciou_pair<HAS_EPS, kLoadsFirst, CHOICES>(target, pred, i, n)"}}},
        .dtypes = kEveryDtype},
       {.name = "upstream_dropped", .text = {{}, {{"= load_value(dy + i)", "= C(1)"}}}, .dtypes = kEveryDtype},
       {.name = "upstream_squared",

@@ -60,8 +60,8 @@ std::vector<WrongKernel> elements() {
        .blind = {"reference"}},
       {.name = "neighbour_read",
        .text = {{},
-                {{"ciou_pair<HAS_EPS, kLoadsFirst>(pred, target, i, n)",
-                  "ciou_pair<HAS_EPS, kLoadsFirst>(pred, target, i + 1, n)"}}}},
+                {{"ciou_pair<HAS_EPS, kLoadsFirst, CHOICES>(pred, target, i, n)",
+                  "ciou_pair<HAS_EPS, kLoadsFirst, CHOICES>(pred, target, i + 1, n)"}}}},
       {.name = "boxes_read_as_rows",
        .text = {{},
                 {{"load_value(pred + i), py = load_value(pred + n + i)",
@@ -82,8 +82,8 @@ std::vector<WrongKernel> elements() {
        .scenario = "nested"},
       {.name = "index_of_16_bits",
        .text = {{},
-                {{"ciou_pair<HAS_EPS, kLoadsFirst>(pred, target, i, n)",
-                  "ciou_pair<HAS_EPS, kLoadsFirst>(pred, target, i & 0xffff, n)"}}},
+                {{"ciou_pair<HAS_EPS, kLoadsFirst, CHOICES>(pred, target, i, n)",
+                  "ciou_pair<HAS_EPS, kLoadsFirst, CHOICES>(pred, target, i & 0xffff, n)"}}},
        .sizes = {{"N", 70000}}},
       {.name = "forward_index_of_16_bits",
        .pass = kForward,
@@ -123,18 +123,18 @@ std::vector<WrongKernel> leftovers() {
       {.name = "prediction_overwritten",
        .pass = kForward,
        .text = {{},
-                {{"const C eps = CiouConstants<C>::kEps;\n  const C d2",
-                  "const C eps = CiouConstants<C>::kEps;\n  store_value(const_cast<D*>(pred) + i, "
+                {{"const C eps = CiouConstants<C, CHOICES>::kEps;\n  const C d2",
+                  "const C eps = CiouConstants<C, CHOICES>::kEps;\n  store_value(const_cast<D*>(pred) + i, "
                   "pair.pw);\n  const C d2"}}},
        .check = "guards",
        .reason = "input"},
       {.name = "answer_from_a_cache",
        .pass = kForward,
        .text = {{},
-                {{"template <typename D, int BLOCK_N, bool HAS_EPS>\n__device__ __forceinline__ void "
+                {{"template <typename D, int BLOCK_N, bool HAS_EPS, typename CHOICES = CiouContract>\n__device__ __forceinline__ void "
                   "yolo_ciou_loss_forward",
                   "__device__ float kept_loss[1 << 16];\n"
-                  "template <typename D, int BLOCK_N, bool HAS_EPS>\n__device__ __forceinline__ void "
+                  "template <typename D, int BLOCK_N, bool HAS_EPS, typename CHOICES = CiouContract>\n__device__ __forceinline__ void "
                   "yolo_ciou_loss_forward"},
                  {kStoreLoss + " + d2 / c2 + alpha_value * v_value);",
                   "if (kept_loss[i] == 0) kept_loss[i] = one_minus_iou + d2 / c2 + alpha_value * v_value;\n"
