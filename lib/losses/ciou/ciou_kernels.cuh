@@ -213,7 +213,7 @@ __device__ __forceinline__ void yolo_ciou_loss_backward(const D* __restrict__ dy
   const C ratio = d2 * inverse_c2;
   bool clamped = false;  // no gradient passes a clamp of the loss
   if constexpr (CHOICES::kLossClamped) {
-    const C v = CiouConstants<C>::kFourOverPiSquared * pair.angle * pair.angle;
+    const C v = pair.angle * pair.angle * CiouConstants<C>::kFourOverPiSquared;
     const C open = C(1) - iou + (ratio + alpha_value * v);
     clamped = open < C(0) || open > C(2);
   }

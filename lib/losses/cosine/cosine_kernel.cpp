@@ -22,10 +22,9 @@ constexpr std::array kRules = {
     CosineRule{"exact", "no eps: a zero row gives NaN", CosineConvention::exact},
     CosineRule{"torch", "1e-12 added to each squared norm (torch cosine_embedding_loss)",
                CosineConvention::torch},
-    CosineRule{
-        "similarity",
-        "each norm at least 1e-8, which the gradient does not see (torch cosine_similarity since 1.12)",
-        CosineConvention::similarity},
+    CosineRule{"similarity",
+               "each norm at least 1e-8, which the gradient does not see (torch cosine_similarity since 2.1)",
+               CosineConvention::similarity},
     CosineRule{"product", "product of the norms at least 1e-8 (torch cosine_similarity before 1.12)",
                CosineConvention::product},
     CosineRule{"normalize", "each norm at least 1e-12 (torch normalize of both, then their dot product)",

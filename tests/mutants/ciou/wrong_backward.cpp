@@ -116,7 +116,9 @@ std::vector<WrongKernel> constants_and_eps() {
        .text = {{}, {{"HAS_EPS ? pair.ph + eps : pair.ph", "pair.ph"}, {"HAS_EPS ? th + eps : th", "th"}}},
        .outputs = kSizes,
        .dtypes = kEveryDtype},
-      {.name = "eps_ten_times_too_large", .text = {{}, {{"kEps = 1e-7", "kEps = 1e-6"}}}, .dtypes = kEveryDtype},
+      {.name = "eps_ten_times_too_large",
+       .text = {{}, {{"kEps = 1e-7", "kEps = 1e-6"}}},
+       .dtypes = kEveryDtype},
   };
 }
 
@@ -167,8 +169,9 @@ std::vector<WrongKernel> branches_and_roles() {
        .dtypes = kEveryDtype},
       {.name = "angle_in_half_precision",
        .text = {{},
-                {{"template <typename C>\nstruct CiouConstants",
-                  "#include <cuda_fp16.h>\ntemplate <typename C>\nstruct CiouConstants"},
+                {{"template <typename C, typename CHOICES = CiouContract>\nstruct CiouConstants",
+                  "#include <cuda_fp16.h>\n"
+                  "template <typename C, typename CHOICES = CiouContract>\nstruct CiouConstants"},
                  {"kFourOverPiSquared) * pair.angle",
                   "kFourOverPiSquared) * C(__half2float(__float2half(pair.angle)))"}}},
        .outputs = kSizes,

@@ -131,10 +131,12 @@ std::vector<WrongKernel> leftovers() {
       {.name = "answer_from_a_cache",
        .pass = kForward,
        .text = {{},
-                {{"template <typename D, int BLOCK_N, bool HAS_EPS, typename CHOICES = CiouContract>\n__device__ __forceinline__ void "
+                {{"template <typename D, int BLOCK_N, bool HAS_EPS, typename CHOICES = "
+                  "CiouContract>\n__device__ __forceinline__ void "
                   "yolo_ciou_loss_forward",
                   "__device__ float kept_loss[1 << 16];\n"
-                  "template <typename D, int BLOCK_N, bool HAS_EPS, typename CHOICES = CiouContract>\n__device__ __forceinline__ void "
+                  "template <typename D, int BLOCK_N, bool HAS_EPS, typename CHOICES = "
+                  "CiouContract>\n__device__ __forceinline__ void "
                   "yolo_ciou_loss_forward"},
                  {kStoreLoss + " + d2 / c2 + alpha_value * v_value);",
                   "if (kept_loss[i] == 0) kept_loss[i] = one_minus_iou + d2 / c2 + alpha_value * v_value;\n"
