@@ -256,6 +256,12 @@ void ciou_union(const CiouBox<T>& pred, const CiouBox<T>& target, const CiouConv
   r.inter = r.x.overlap * r.y.overlap;
   r.union_eps = pred_area + target_area - r.inter + eps;
   if (convention.union_eps_twice) r.union_eps = r.union_eps + eps;
+  if constexpr (kCiouBounded<T>) {
+    // Of boxes turned inside out -w*(h+eps) + ... + eps may be 0 in double and not in the compute type, or
+    // the other way round: 0/0 says nothing of the iou then.
+    const bool by_chance = ciou_largest(r.union_eps) == 0 && r.union_eps.error > 0;
+    if (convention.eps_in_areas && by_chance) running_error_state.overflow = true;
+  }
   r.iou = r.inter / r.union_eps;
 }
 
