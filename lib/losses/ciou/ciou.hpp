@@ -302,8 +302,8 @@ struct CiouFactors {
   T by_inter, by_area;   // (a) IoU: d iou/d inter = (1 + iou)/U, d iou/d pred area = -iou/U, with reciprocals
   T two_over_c2, ratio;  // (b) 2/(c2+eps), d2/(c2+eps)
   T by_width,
-      by_height;  // (c) aspect: d angle/d pred w = -h'/(h'^2 + w^2), d angle/d pred h = w/(h'^2 + w^2)
-  bool clamped;   // the loss is, and dy counts only where r.inside says so
+      by_height;         // (c) aspect: d angle/d pred w = -h'/(h'^2 + w^2), d angle/d pred h = w/(h'^2 + w^2)
+  bool clamped = false;  // the loss is, and dy counts only where r.inside says so
 };
 
 // `iou` and `alpha` are what the kernel sees of them: saved values or computed again.
