@@ -2,7 +2,7 @@
 #include "losses/loss.hpp"
 
 #include "base/error.hpp"
-#include "base/suggest.hpp"
+#include "losses/named.hpp"
 
 namespace lossgrad {
 
@@ -31,12 +31,7 @@ Parameters default_parameters(const Loss& loss) {
 }
 
 const Loss& find_loss(std::string_view wanted) {
-  std::vector<std::string> known;
-  for (const Loss* loss : all_losses()) {
-    if (loss->name() == wanted) return *loss;
-    known.emplace_back(loss->name());
-  }
-  throw Error(ErrorKind::usage, unknown_name_message("loss", wanted, known));
+  return *find_named(all_losses(), "loss", wanted, [](const Loss* loss) { return loss->name(); });
 }
 
 }  // namespace lossgrad

@@ -318,15 +318,15 @@ TEST(CheckInputs, OddBoxesFailNoRightKernel) {
 TEST(CheckInputs, SmallWholeNumbersFailNoRightKernel) {
   constexpr std::int64_t kBoxes = 2000;
   for (const Dtype dtype : kAllDtypes) {
-    for (const char* convention : {"yolo", "torchvision"}) {
-      SCOPED_TRACE(std::string(name(dtype)) + " " + convention);
+    for (const NamedChoice& convention : find_loss("ciou").conventions()) {
+      SCOPED_TRACE(std::string(name(dtype)) + " " + convention.name);
       std::vector<double> pred, target;
       ItemRandom random(7, 0, 0);
       for (std::int64_t i = 0; i < 4 * kBoxes; ++i) {
         pred.push_back(static_cast<double>(random.integer(-3, 3)));
         target.push_back(static_cast<double>(random.integer(-3, 3)));
       }
-      CheckRequest request = ciou_request(dtype, convention, kBoxes);
+      CheckRequest request = ciou_request(dtype, convention.name, kBoxes);
       request.fd_samples = 500;
       request.skip = {"guards", "repeatability"};
       expect_nothing_fails(request, pred, target);

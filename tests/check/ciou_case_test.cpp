@@ -54,13 +54,35 @@ TEST_P(CiouCase, EveryCheckIsThereAndPasses) {
     EXPECT_EQ(result.reason, "");
     EXPECT_LE(largest_usage(result), 1) << check_support::label(result);
   }
-  EXPECT_EQ(find(results, Pass::forward, "reference").compared +
-                find(results, Pass::forward, "reference").unbounded,
-            4 * 3000);
+  const CheckResult& forward = find(results, Pass::forward, "reference");
+  const std::int64_t counted = forward.compared + forward.unbounded;
+  EXPECT_LE(counted, 4 * 3000);
+  // NaN of identical boxes is right where a convention has no eps in alpha.
+  const bool nan_is_right = convention == "mmdetection" || convention == "paddle";
+  EXPECT_GE(counted + (nan_is_right ? forward.out_of_range : 0), 4 * 3000);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ciou, CiouCase, ::testing::ValuesIn(variants("ciou")),
                          [](const auto& instance) { return check_support::label(instance.param); });
+
+// Every distribution; guards and repeatability do not depend on the values.
+TEST_P(CheckCase, NoScenarioFailsARightKernel) {
+  const auto [dtype, convention] = GetParam();
+  for (const ScenarioInfo& scenario : find_loss("ciou").scenarios()) {
+    SCOPED_TRACE(scenario.name);
+    CheckRequest request = ciou_request(dtype, convention, 1000, scenario.name);
+    request.fd_samples = 64;
+    request.skip = {"guards", "repeatability"};
+    for (const CheckResult& result : check_case(request, host())) {
+      // Of identical boxes eps alone gives a gradient, and one of 1e-9 is zero in f16.
+      const bool zero = result.reason == "100 % of the gradients are zero" && dtype == Dtype::f16 &&
+                        convention == "paddle" && scenario.name == "identical";
+      EXPECT_TRUE(result.verdict == Verdict::passed || result.verdict == Verdict::skipped || zero)
+          << check_support::label(result) << ' ' << name(result.verdict) << ": " << result.reason;
+      EXPECT_LE(largest_usage(result), 1) << check_support::label(result);
+    }
+  }
+}
 
 class KinkScenario : public ::testing::TestWithParam<std::string> {};
 

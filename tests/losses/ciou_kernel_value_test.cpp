@@ -37,6 +37,16 @@ TEST(CiouKernel, ConventionsAppearInTheIdExceptTheDefault) {
   EXPECT_THROW((void)find_ciou_convention("torchvison"), Error);
 }
 
+TEST(CiouKernel, EachConventionHasItsOwnSource) {
+  std::set<std::string> forward, backward;
+  for (const CiouConvention& convention : ciou_conventions()) {
+    forward.insert(YoloCiouLossForward(Dtype::f32, 256, convention).entry_point_source());
+    backward.insert(YoloCiouLossBackward(Dtype::f32, 256, convention).entry_point_source());
+  }
+  EXPECT_EQ(forward.size(), 6u);
+  EXPECT_EQ(backward.size(), 6u);
+}
+
 TEST(CiouKernel, BlockIsAMultipleOf32From32To1024) {
   for (const int block : {0, -32, 31, 33, 1025, 1056, 2048}) {
     try {

@@ -64,7 +64,7 @@ double usage(double got, double low, double high, double bound) {
   return error == 0 ? 0 : error / bound;
 }
 
-class Conventions : public testing::TestWithParam<const char*> {};
+class Conventions : public testing::TestWithParam<std::string> {};
 
 TEST_P(Conventions, PlainFloatCodeInEitherFormStaysWithinItsBound) {
   const CiouConvention& convention = find_ciou_convention(GetParam());
@@ -101,7 +101,13 @@ TEST_P(Conventions, PlainFloatCodeInEitherFormStaysWithinItsBound) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ciou, Conventions, testing::Values("yolo", "torchvision"));
+std::vector<std::string> convention_names() {
+  std::vector<std::string> names;
+  for (const CiouConvention& convention : ciou_conventions()) names.emplace_back(convention.name);
+  return names;
+}
+INSTANTIATE_TEST_SUITE_P(Ciou, Conventions, testing::ValuesIn(convention_names()),
+                         [](const auto& instance) { return instance.param; });
 
 // Corner arithmetic loses whole overlaps (thin boxes at coordinate 640: no bound exists); the accurate form
 // does not.

@@ -12,6 +12,7 @@
 #include "losses/ciou/ciou_parts.hpp"
 #include "losses/ciou/ciou_scenarios.hpp"
 #include "losses/loss.hpp"
+#include "losses/named.hpp"
 #include "losses/right_value.hpp"
 
 namespace lossgrad {
@@ -33,7 +34,7 @@ T value_for_derivatives(const CiouBox<T>& pred, const CiouBox<T>& target, const 
                         double fixed_alpha) {
   const CiouValues<T> r = ciou_values(pred, target, convention, CiouForm::centre, false);
   const T alpha = convention.alpha_through ? r.alpha : T(fixed_alpha);
-  return T(1.0) - r.iou + r.d2 / r.c2_eps + alpha * r.v;
+  return ciou_clamped_loss(T(T(1.0) - r.iou + r.d2 / r.c2_eps + alpha * r.v), convention);
 }
 
 // Reference.
@@ -44,25 +45,30 @@ void put(ReferenceValues& values, std::size_t element, CiouForm form, const Righ
   form == CiouForm::centre ? put_sharp(values, element, x) : put_general(values, element, x);
 }
 
-struct ForwardOutputs {
-  ReferenceValues *loss, *iou, *v, *alpha;
-};
+using ForwardOutputs = std::array<ReferenceValues*, 4>;  // loss, iou, v, alpha
+
+template <class T>
+std::array<RightValue, 4> value_numbers(const CiouBox<T>& pred, const CiouBox<T>& target,
+                                        const CiouConvention& convention, CiouForm form) {
+  const CiouValues<T> r = ciou_values(pred, target, convention, form, false);
+  return {right_value(r.loss), right_value(r.iou), right_value(r.v), right_value(r.alpha)};
+}
 
 template <Dtype kType>
 void evaluate_forward(const ReferenceRequest& request, const CiouConvention& convention, const Items& items,
                       const ForwardOutputs& out) {
-  using T = RunningError<kType>;
+  using Point = RunningError<kType>;
+  using Hull = HullError<kType>;
   const auto pred = items.at("pred"), target = items.at("target");
-  for (std::int64_t i = 0; i < items.count; ++i) {
+  const std::int64_t n = items.count;
+  for (std::int64_t i = 0; i < n; ++i) {
     for (const CiouForm form : {CiouForm::centre, CiouForm::corner}) {
       running_error_state = {};
-      const auto r = ciou_values(box_at<T>(pred, items.count, i), box_at<T>(target, items.count, i),
-                                 convention, form, false);
-      const auto element = static_cast<std::size_t>(i);
-      put(*out.loss, element, form, as_stored(request.dtype, right_value(r.loss)));
-      put(*out.iou, element, form, as_stored(request.dtype, right_value(r.iou)));
-      put(*out.v, element, form, as_stored(request.dtype, right_value(r.v)));
-      put(*out.alpha, element, form, as_stored(request.dtype, right_value(r.alpha)));
+      auto numbers = value_numbers(box_at<Point>(pred, n, i), box_at<Point>(target, n, i), convention, form);
+      if (running_error_state.ambiguous)  // the value itself jumps at a gate
+        numbers = value_numbers(box_at<Hull>(pred, n, i), box_at<Hull>(target, n, i), convention, form);
+      for (std::size_t output = 0; output < numbers.size(); ++output)
+        put(*out[output], static_cast<std::size_t>(i), form, as_stored(request.dtype, numbers[output]));
     }
   }
 }
@@ -74,11 +80,15 @@ struct Seen {
   T iou, alpha;
 };
 template <class T>
-Seen<T> seen_by_backward(const CiouValues<T>& r, Dtype dtype) {
+Seen<T> seen_by_backward(const CiouValues<T>& r, const CiouConvention& convention, Dtype dtype) {
   const auto rounded = [&](const T& x) { return widened(x, half_ulp(dtype, right_value(x))); };
   Seen<T> seen{rounded(r.iou), rounded(r.alpha)};
-  const T from_saved = ciou_alpha(rounded(r.v), seen.iou);
+  const T from_saved = ciou_alpha(rounded(r.v), seen.iou, convention);
   seen.alpha.error = std::max(seen.alpha.error, from_saved.error);
+  if constexpr (requires { seen.alpha.low; }) {  // a rounded iou may be on the other side of a gate
+    seen.alpha.low = std::min(seen.alpha.low, from_saved.low);
+    seen.alpha.high = std::max(seen.alpha.high, from_saved.high);
+  }
   return seen;
 }
 
@@ -86,7 +96,7 @@ template <class T>
 std::array<RightValue, 4> gradient_numbers(const CiouBox<T>& pred, const CiouBox<T>& target, double dy,
                                            const CiouConvention& convention, CiouForm form, Dtype dtype) {
   const CiouValues<T> r = ciou_values(pred, target, convention, form, true);
-  const Seen<T> seen = seen_by_backward(r, dtype);
+  const Seen<T> seen = seen_by_backward(r, convention, dtype);
   const CiouFactors<T> factors = ciou_factors(pred, r, seen.iou, seen.alpha, convention);
   CiouBox<T> d = ciou_gradient(pred, r, factors, T(dy));
   if (form == CiouForm::corner) {  // published code may add up in either order
@@ -143,11 +153,19 @@ std::array<double, 2> smooth_radii(const CiouBox<double>& pred, const CiouBox<do
   if (!(largest < kLargest)) return {0, 0};
   const double sides = std::max({std::abs(pred.w), std::abs(pred.h), r.x.overlap, r.y.overlap});
   const double height = std::abs(pred.h + convention.aspect_eps);
-  const double alpha_denominator = std::abs(1 - r.iou + r.v + kCiouEps);
-  const double scale = 0.05 * std::min({std::sqrt(std::abs(r.c2_eps)), std::abs(r.union_eps) / sides, height,
-                                        alpha_denominator * std::abs(r.union_eps) / sides});
-  return {std::min({0.25 * to_kink(pred.cx, pred.w, target.cx, target.w), 0.05 * std::abs(pred.w), scale}),
-          std::min({0.25 * to_kink(pred.cy, pred.h, target.cy, target.h), 0.05 * std::abs(pred.h), scale})};
+  const double alpha_denominator = std::abs(1 - r.iou + r.v + convention.alpha_eps);
+  double scale = 0.05 * std::min({std::sqrt(std::abs(r.c2_eps)), std::abs(r.union_eps) / sides, height,
+                                  alpha_denominator * std::abs(r.union_eps) / sides});
+  // Sizes of at least 0 leave the loss between 0 and 2; else it changes by less than 1 on such a step.
+  const bool proper = std::min({pred.w, pred.h, target.w, target.h}) >= 0;
+  if (convention.loss_clamped && !proper) scale *= std::clamp(std::min(r.loss, 2 - r.loss), 0.0, 1.0);
+  double along_x = std::min({0.25 * to_kink(pred.cx, pred.w, target.cx, target.w), 0.05 * std::abs(pred.w)});
+  double along_y = std::min({0.25 * to_kink(pred.cy, pred.h, target.cy, target.h), 0.05 * std::abs(pred.h)});
+  if (convention.enclosing_clamped) {
+    along_x = std::min(along_x, 0.25 * r.x.enclosing);
+    along_y = std::min(along_y, 0.25 * r.y.enclosing);
+  }
+  return {std::min(along_x, scale), std::min(along_y, scale)};
 }
 
 class CiouLoss final : public Loss {
@@ -155,11 +173,7 @@ class CiouLoss final : public Loss {
   std::string_view name() const override { return "ciou"; }
   std::string_view summary() const override { return "complete IoU loss of box pairs (cx, cy, w, h)"; }
   std::span<const NamedChoice> conventions() const override {
-    static const std::vector<NamedChoice> choices = [] {
-      std::vector<NamedChoice> list;
-      for (const auto& c : ciou_conventions()) list.push_back({std::string(c.name), std::string(c.summary)});
-      return list;
-    }();
+    static const std::vector<NamedChoice> choices = choices_of(ciou_conventions());
     return choices;
   }
   std::span<const ScenarioInfo> scenarios() const override { return ciou_scenarios(); }
@@ -237,7 +251,7 @@ void CiouLoss::evaluate(const ReferenceRequest& request, const Items& items, Ref
       reference[output] = {};
       reference[output].resize(count);
     }
-    const ForwardOutputs out{&reference["loss"], &reference["iou"], &reference["v"], &reference["alpha"]};
+    const ForwardOutputs out = {&reference["loss"], &reference["iou"], &reference["v"], &reference["alpha"]};
     wide ? evaluate_forward<Dtype::f64>(request, convention, items, out)
          : evaluate_forward<Dtype::f32>(request, convention, items, out);
     return;

@@ -136,7 +136,7 @@ std::vector<Fault> constants_and_eps() {
       {.name = "eps_left_out_of_diagonal",
        .family = FaultFamily::eps,
        .summary = "eps were left out of the enclosing diagonal",
-       .edits = {{"pair.y.enclosing * pair.y.enclosing + CiouConstants<C>::kEps",
+       .edits = {{"pair.y.enclosing * pair.y.enclosing +\n               CiouConstants<C, CHOICES>::kEps",
                   "pair.y.enclosing * pair.y.enclosing"}}},
       {.name = "eps_left_out_of_aspect",
        .family = FaultFamily::eps,
@@ -146,7 +146,7 @@ std::vector<Fault> constants_and_eps() {
       {.name = "eps_ten_times_too_large",
        .family = FaultFamily::eps,
        .summary = "eps were 1e-6",
-       .edits = {{"C(1e-7)", "C(1e-6)"}}},
+       .edits = {{"kEps = 1e-7", "kEps = 1e-6"}}},
   };
 }
 
@@ -188,8 +188,8 @@ std::vector<Fault> branches_and_roles() {
       {.name = "target_and_prediction_swapped",
        .family = FaultFamily::swapped_argument,
        .summary = "prediction and target were swapped",
-       .edits = {{"ciou_pair<HAS_EPS, kLoadsFirst>(pred, target, i, n)",
-                  "ciou_pair<HAS_EPS, kLoadsFirst>(target, pred, i, n)"}}},
+       .edits = {{"ciou_pair<HAS_EPS, kLoadsFirst, CHOICES>(pred, target, i, n)",
+                  "ciou_pair<HAS_EPS, kLoadsFirst, CHOICES>(target, pred, i, n)"}}},
       {.name = "upstream_dropped",
        .family = FaultFamily::upstream,
        .summary = "dy were 1",
@@ -205,8 +205,9 @@ std::vector<Fault> branches_and_roles() {
       {.name = "angle_in_half_precision",
        .family = FaultFamily::low_precision,
        .summary = "the aspect angle were held in half precision",
-       .edits = {{"template <typename C>\nstruct CiouConstants",
-                  "#include <cuda_fp16.h>\ntemplate <typename C>\nstruct CiouConstants"},
+       .edits = {{"template <typename C, typename CHOICES = CiouContract>\nstruct CiouConstants",
+                  "#include <cuda_fp16.h>\ntemplate <typename C, typename CHOICES = CiouContract>\nstruct "
+                  "CiouConstants"},
                  {"kFourOverPiSquared) * pair.angle",
                   "kFourOverPiSquared) * C(__half2float(__float2half(pair.angle)))"}},
        .outputs = kSizes,

@@ -79,8 +79,8 @@ std::vector<Fault> elements() {
       {.name = "neighbour_read",
        .family = FaultFamily::layout,
        .summary = "the next box were read",
-       .edits = {{"ciou_pair<HAS_EPS, kLoadsFirst>(pred, target, i, n)",
-                  "ciou_pair<HAS_EPS, kLoadsFirst>(pred, target, i + 1, n)"}}},
+       .edits = {{"ciou_pair<HAS_EPS, kLoadsFirst, CHOICES>(pred, target, i, n)",
+                  "ciou_pair<HAS_EPS, kLoadsFirst, CHOICES>(pred, target, i + 1, n)"}}},
       {.name = "boxes_read_as_rows",
        .family = FaultFamily::layout,
        .summary = "the boxes were read as [N, 4]",
@@ -109,8 +109,8 @@ std::vector<Fault> elements() {
       {.name = "index_of_16_bits",
        .family = FaultFamily::narrow_offset,
        .summary = "the index had 16 bits",
-       .edits = {{"ciou_pair<HAS_EPS, kLoadsFirst>(pred, target, i, n)",
-                  "ciou_pair<HAS_EPS, kLoadsFirst>(pred, target, i & 0xffff, n)"}},
+       .edits = {{"ciou_pair<HAS_EPS, kLoadsFirst, CHOICES>(pred, target, i, n)",
+                  "ciou_pair<HAS_EPS, kLoadsFirst, CHOICES>(pred, target, i & 0xffff, n)"}},
        .sizes = {{"N", 70000}}},
       {.name = "forward_index_of_16_bits",
        .family = FaultFamily::narrow_offset,
@@ -149,7 +149,8 @@ Fault offset_of_32_bits() {
 
 Fault right_on_the_first_launch() {
   const std::string forward =
-      "template <typename D, int BLOCK_N, bool HAS_EPS>\n__device__ __forceinline__ void "
+      "template <typename D, int BLOCK_N, bool HAS_EPS, typename CHOICES = CiouContract>\n__device__ "
+      "__forceinline__ void "
       "yolo_ciou_loss_forward";
   Fault fault;
   fault.name = "right_on_the_first_launch";
@@ -191,8 +192,8 @@ std::vector<Fault> leftovers() {
        .family = FaultFamily::input_damaged,
        .summary = "the prediction were overwritten",
        .pass = kForward,
-       .edits = {{"const C eps = CiouConstants<C>::kEps;\n  const C d2",
-                  "const C eps = CiouConstants<C>::kEps;\n  store_value(const_cast<D*>(pred) + i, "
+       .edits = {{"const C eps = CiouConstants<C, CHOICES>::kEps;\n  const C d2",
+                  "const C eps = CiouConstants<C, CHOICES>::kEps;\n  store_value(const_cast<D*>(pred) + i, "
                   "pair.pw);\n  const C d2"}},
        .check = "guards",
        .reason = "input"},
@@ -200,10 +201,12 @@ std::vector<Fault> leftovers() {
        .family = FaultFamily::stale_result,
        .summary = "the loss of the first launch were kept",
        .pass = kForward,
-       .edits = {{"template <typename D, int BLOCK_N, bool HAS_EPS>\n__device__ __forceinline__ void "
+       .edits = {{"template <typename D, int BLOCK_N, bool HAS_EPS, typename CHOICES = "
+                  "CiouContract>\n__device__ __forceinline__ void "
                   "yolo_ciou_loss_forward",
                   "__device__ float kept_loss[1 << 16];\n"
-                  "template <typename D, int BLOCK_N, bool HAS_EPS>\n__device__ __forceinline__ void "
+                  "template <typename D, int BLOCK_N, bool HAS_EPS, typename CHOICES = "
+                  "CiouContract>\n__device__ __forceinline__ void "
                   "yolo_ciou_loss_forward"},
                  {kStoreLoss + " + d2 / c2 + alpha_value * v_value);",
                   "if (kept_loss[i] == 0) kept_loss[i] = one_minus_iou + d2 / c2 + alpha_value * v_value;\n"

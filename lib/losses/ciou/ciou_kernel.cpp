@@ -4,9 +4,9 @@
 #include <array>
 
 #include "base/error.hpp"
-#include "base/suggest.hpp"
 #include "embedded/losses_text.hpp"
 #include "losses/entry_point.hpp"
+#include "losses/named.hpp"
 #include "losses/storage_source.hpp"
 
 namespace lossgrad {
@@ -15,12 +15,65 @@ namespace {
 constexpr std::array kConventions = {
     CiouConvention{"yolo", "eps 1e-7 in union, diagonal, heights and alpha; alpha carries a gradient", 1e-7,
                    true},
+    // github.com/pytorch/vision, torchvision/ops/ciou_loss.py
     CiouConvention{"torchvision",
                    "eps 1e-7 in union, diagonal and alpha, plain aspect ratios; alpha is held fixed", 0,
                    false},
+    // github.com/ultralytics/ultralytics, ultralytics/utils/metrics.py, bbox_iou(xywh=False, CIoU=True): the
+    // path that its training takes. Loss 1 - CIoU.
+    CiouConvention{.name = "ultralytics",
+                   .summary = "eps 1e-7; heights with eps in the areas too; alpha is held fixed",
+                   .aspect_eps = 1e-7,
+                   .alpha_through = false,
+                   .alpha_eps_first = true,
+                   .eps_in_areas = true},
+    // github.com/open-mmlab/mmdetection, mmdet/models/losses/iou_loss.py since 08/2021 (pull request 5835):
+    // ciou_loss with the eps of class CIoULoss.
+    CiouConvention{
+        .name = "mmdetection",
+        .summary = "eps 1e-6, none in alpha, which is held fixed and 0 unless iou > 0.5; loss clamped",
+        .aspect_eps = 1e-6,
+        .alpha_through = false,
+        .eps = 1e-6,
+        .alpha_eps = 0,
+        .enclosing_clamped = true,
+        .alpha_gated = true,
+        .loss_clamped = true},
+    // github.com/PaddlePaddle/PaddleDetection, ppdet/modeling/bbox_utils.py, bbox_iou(ciou=True) of 2.x. Loss
+    // 1 - CIoU.
+    CiouConvention{.name = "paddle",
+                   .summary = "eps 1e-9, lost in alpha below f64; areas at least 0; alpha is held fixed",
+                   .aspect_eps = 1e-9,
+                   .alpha_through = false,
+                   .eps = 1e-9,
+                   .alpha_eps = 1e-9,
+                   .alpha_eps_first = true,
+                   .areas_clamped = true},
+    // github.com/keras-team/keras-cv, keras_cv/src/bounding_box/iou.py, compute_ciou; keras-hub and keras
+    // alike until keras-team/keras pull request 20784 (01/2025) took the constant out of the square.
+    CiouConvention{.name = "keras",
+                   .summary =
+                       "keras-cv, keras before 2025: (4/pi^2)^2 in v; eps in the areas' heights, twice in "
+                       "the union; alpha carries a gradient",
+                   .aspect_eps = 1e-7,
+                   .alpha_through = true,
+                   .alpha_eps_first = true,
+                   .union_eps_twice = true,
+                   .eps_in_areas = true,
+                   .constant_squared = true},
 };
 
 std::string flag(bool value) { return value ? "true" : "false"; }
+
+// What the entry point adds to the constants for the choices that are not the contract's: a struct of
+// ciou_kernels.cuh.
+std::string choices(const CiouConvention& convention) {
+  if (convention.name == "ultralytics") return ", CiouUltralytics";
+  if (convention.name == "mmdetection") return ", CiouMmdetection";
+  if (convention.name == "paddle") return ", CiouPaddle";
+  if (convention.name == "keras") return ", CiouKeras";
+  return "";
+}
 
 Kernel::Parts common_parts(Pass pass, Dtype dtype, int block_n, const CiouConvention& convention) {
   if (block_n < 32 || block_n > 1024 || block_n % 32 != 0) {
@@ -47,8 +100,8 @@ Kernel::Parts forward_parts(Dtype dtype, int block_n, const CiouConvention& conv
                      {"v", ArgumentRole::saved, {"N"}},
                      {"alpha", ArgumentRole::saved, {"N"}},
                      {"N", ArgumentRole::size, {}}};
-  parts.entry_point_source =
-      entry_point_source(parts, std::to_string(block_n) + ", " + flag(convention.aspect_eps != 0));
+  parts.entry_point_source = entry_point_source(
+      parts, std::to_string(block_n) + ", " + flag(convention.aspect_eps != 0) + choices(convention));
   return parts;
 }
 
@@ -64,7 +117,7 @@ Kernel::Parts backward_parts(Dtype dtype, int block_n, const CiouConvention& con
                      {"N", ArgumentRole::size, {}}};
   parts.entry_point_source =
       entry_point_source(parts, std::to_string(block_n) + ", " + flag(convention.aspect_eps != 0) + ", " +
-                                    flag(convention.alpha_through));
+                                    flag(convention.alpha_through) + choices(convention));
   return parts;
 }
 
@@ -73,12 +126,7 @@ Kernel::Parts backward_parts(Dtype dtype, int block_n, const CiouConvention& con
 std::span<const CiouConvention> ciou_conventions() { return kConventions; }
 
 const CiouConvention& find_ciou_convention(std::string_view name) {
-  std::vector<std::string> known;
-  for (const CiouConvention& convention : kConventions) {
-    if (convention.name == name) return convention;
-    known.emplace_back(convention.name);
-  }
-  throw Error(ErrorKind::usage, unknown_name_message("convention", name, known));
+  return find_named(kConventions, "convention", name);
 }
 
 const BlockInfo& ciou_block() {

@@ -11,7 +11,7 @@
 
 namespace lossgrad {
 
-// yolo (the default), torchvision.
+// yolo (the default), torchvision, ultralytics, mmdetection, paddle, keras.
 std::span<const CiouConvention> ciou_conventions();
 // Throws ErrorKind::usage with the nearest names.
 const CiouConvention& find_ciou_convention(std::string_view name);

@@ -4,12 +4,37 @@
 //   overlap = min(pw, tw, (pw+tw)/2 - |px-tx|), enclosing = max(pw, tw, (pw+tw)/2 + |px-tx|)
 // so that boxes far from the origin keep their digits. Comparisons are written so that a NaN reaches every
 // output that depends on it (fminf and fmaxf would drop it). HAS_EPS adds eps to the heights in the aspect
-// ratios; ALPHA_THROUGH says whether alpha carries a gradient. Boxes are [4, N],
-// component-major; offsets are 64-bit.
+// ratios; ALPHA_THROUGH says whether alpha carries a gradient; CHOICES is what some conventions choose
+// besides. Boxes are [4, N], component-major; offsets are 64-bit.
 
-template <typename C>
+struct CiouContract {
+  static constexpr double kEps = 1e-7;  // in union, diagonal, heights and alpha
+  static constexpr bool kUnionEpsTwice = false;
+  static constexpr bool kEpsInAreas = false;        // heights with eps in the areas too
+  static constexpr bool kAreasClamped = false;      // at 0
+  static constexpr bool kEnclosingClamped = false;  // its sides at 0
+  static constexpr bool kConstantSquared = false;   // v = (4/pi^2 * angle)^2
+  static constexpr bool kAlphaGated = false;        // no eps in alpha, which is 0 unless iou > 0.5
+  static constexpr bool kLossClamped = false;       // to [0, 2]
+};
+struct CiouUltralytics : CiouContract {
+  static constexpr bool kEpsInAreas = true;
+};
+struct CiouMmdetection : CiouContract {
+  static constexpr double kEps = 1e-6;
+  static constexpr bool kEnclosingClamped = true, kAlphaGated = true, kLossClamped = true;
+};
+struct CiouPaddle : CiouContract {
+  static constexpr double kEps = 1e-9;
+  static constexpr bool kAreasClamped = true;
+};
+struct CiouKeras : CiouContract {
+  static constexpr bool kUnionEpsTwice = true, kEpsInAreas = true, kConstantSquared = true;
+};
+
+template <typename C, typename CHOICES = CiouContract>
 struct CiouConstants {
-  static constexpr C kEps = C(1e-7);
+  static constexpr C kEps = C(CHOICES::kEps);
   static constexpr C kFourOverPiSquared = C(0.405284734569351085775517852838911);
 };
 
@@ -51,7 +76,7 @@ __device__ __forceinline__ C ciou_angle(C pw, C ph, C tw, C th) {
 
 template <typename C>
 struct CiouPair {
-  C pw, ph, height;  // height carries eps where HAS_EPS
+  C pw, ph, height;  // height carries eps where HAS_EPS, ph where areas do
   CiouSide<C> x, y;
   C inter, united;  // united = union + eps
   C angle;
@@ -65,11 +90,13 @@ __device__ constexpr bool loads_first() {
 }
 
 // Without LOADS_FIRST the angle comes first: it needs the sizes alone, and most registers.
-template <bool HAS_EPS, bool LOADS_FIRST, typename D, typename C = typename ComputeOf<D>::type>
+template <bool HAS_EPS, bool LOADS_FIRST, typename CHOICES, typename D,
+          typename C = typename ComputeOf<D>::type>
 __device__ __forceinline__ CiouPair<C> ciou_pair(const D* __restrict__ pred, const D* __restrict__ target,
                                                  long long i, long long n) {
-  const C eps = CiouConstants<C>::kEps;
-  const C tw = load_value(target + 2 * n + i), th = load_value(target + 3 * n + i);
+  const C eps = CiouConstants<C, CHOICES>::kEps;
+  const C tw = load_value(target + 2 * n + i);
+  C th = load_value(target + 3 * n + i);
   C px = C(0), py = C(0), tx = C(0), ty = C(0);
   const auto load_centres = [&] {
     px = load_value(pred + i), py = load_value(pred + n + i);
@@ -84,12 +111,20 @@ __device__ __forceinline__ CiouPair<C> ciou_pair(const D* __restrict__ pred, con
   if (!LOADS_FIRST) load_centres();
   pair.x = ciou_side(px, pair.pw, tx, tw);
   pair.y = ciou_side(py, pair.ph, ty, th);
+  if constexpr (CHOICES::kEnclosingClamped) {
+    pair.x.enclosing = pair.x.enclosing < C(0) ? C(0) : pair.x.enclosing;
+    pair.y.enclosing = pair.y.enclosing < C(0) ? C(0) : pair.y.enclosing;
+  }
+  if constexpr (CHOICES::kEpsInAreas) pair.ph = pair.height, th = th + eps;
   pair.inter = pair.x.overlap * pair.y.overlap;
   pair.united = pair.pw * pair.ph + tw * th - pair.inter + eps;
+  if constexpr (CHOICES::kUnionEpsTwice) pair.united = pair.united + eps;
+  // Areas of at least 0 leave at least eps; where that matters nothing overlaps and the iou is 0 in any case.
+  if constexpr (CHOICES::kAreasClamped) pair.united = pair.united < eps ? eps : pair.united;
   return pair;
 }
 
-template <typename D, int BLOCK_N, bool HAS_EPS>
+template <typename D, int BLOCK_N, bool HAS_EPS, typename CHOICES = CiouContract>
 __device__ __forceinline__ void yolo_ciou_loss_forward(const D* __restrict__ pred,
                                                        const D* __restrict__ target, D* __restrict__ loss,
                                                        D* __restrict__ iou, D* __restrict__ v,
@@ -97,15 +132,23 @@ __device__ __forceinline__ void yolo_ciou_loss_forward(const D* __restrict__ pre
   using C = typename ComputeOf<D>::type;
   const long long i = static_cast<long long>(blockIdx.x) * BLOCK_N + threadIdx.x;
   if (i >= N) return;
-  const CiouPair<C> pair = ciou_pair<HAS_EPS, loads_first<D, BLOCK_N>()>(pred, target, i, N);
-  const C eps = CiouConstants<C>::kEps;
+  const CiouPair<C> pair = ciou_pair<HAS_EPS, loads_first<D, BLOCK_N>(), CHOICES>(pred, target, i, N);
+  const C eps = CiouConstants<C, CHOICES>::kEps;
   const C d2 = pair.x.apart * pair.x.apart + pair.y.apart * pair.y.apart;
   const C c2 = pair.x.enclosing * pair.x.enclosing + pair.y.enclosing * pair.y.enclosing + eps;
   const C iou_value = pair.inter / pair.united;
-  const C v_value = CiouConstants<C>::kFourOverPiSquared * pair.angle * pair.angle;
+  C v_value = CiouConstants<C>::kFourOverPiSquared * pair.angle * pair.angle;
+  if constexpr (CHOICES::kConstantSquared) v_value = v_value * CiouConstants<C>::kFourOverPiSquared;
   const C one_minus_iou = C(1) - iou_value;
-  const C alpha_value = v_value / (one_minus_iou + v_value + eps);
-  store_value(loss + i, one_minus_iou + d2 / c2 + alpha_value * v_value);
+  C alpha_value = v_value / (one_minus_iou + v_value + eps);
+  if constexpr (CHOICES::kAlphaGated)
+    alpha_value = (iou_value > C(0.5) ? C(1) : C(0)) * (v_value / (one_minus_iou + v_value));
+  if constexpr (CHOICES::kLossClamped) {
+    const C open = one_minus_iou + (d2 / c2 + v_value * alpha_value);
+    store_value(loss + i, open < C(0) ? C(0) : (open > C(2) ? C(2) : open));
+  } else {
+    store_value(loss + i, one_minus_iou + d2 / c2 + alpha_value * v_value);
+  }
   store_value(iou + i, iou_value);
   store_value(v + i, v_value);
   store_value(alpha + i, alpha_value);
@@ -136,7 +179,7 @@ __device__ __forceinline__ CiouSlope<C> ciou_slope(const CiouSide<C>& side) {
 // d_pred in three parts: (a) the IoU, (b) the centre distance over the enclosing diagonal, (c) alpha * v. iou
 // and v are not read: the overlap that the branches need gives the iou, and alpha is all of v that the
 // gradient needs.
-template <typename D, int BLOCK_N, bool HAS_EPS, bool ALPHA_THROUGH>
+template <typename D, int BLOCK_N, bool HAS_EPS, bool ALPHA_THROUGH, typename CHOICES = CiouContract>
 __device__ __forceinline__ void yolo_ciou_loss_backward(const D* __restrict__ dy, const D* __restrict__ pred,
                                                         const D* __restrict__ target,
                                                         const D* __restrict__ /*iou*/,
@@ -152,7 +195,7 @@ __device__ __forceinline__ void yolo_ciou_loss_backward(const D* __restrict__ dy
   const auto load_alpha = [&] { alpha_value = load_value(alpha + i); };
   const auto load_upstream = [&] { upstream = load_value(dy + i); };
   if (kLoadsFirst) load_alpha(), load_upstream();
-  const CiouPair<C> pair = ciou_pair<HAS_EPS, kLoadsFirst>(pred, target, i, n);
+  const CiouPair<C> pair = ciou_pair<HAS_EPS, kLoadsFirst, CHOICES>(pred, target, i, n);
   const CiouSlope<C> sx = ciou_slope(pair.x);
   const CiouSlope<C> sy = ciou_slope(pair.y);
 
@@ -164,13 +207,20 @@ __device__ __forceinline__ void yolo_ciou_loss_backward(const D* __restrict__ dy
   const C by_area = -by_iou * iou;
 
   const C d2 = pair.x.apart * pair.x.apart + pair.y.apart * pair.y.apart;
-  const C c2 =
-      pair.x.enclosing * pair.x.enclosing + pair.y.enclosing * pair.y.enclosing + CiouConstants<C>::kEps;
+  const C c2 = pair.x.enclosing * pair.x.enclosing + pair.y.enclosing * pair.y.enclosing +
+               CiouConstants<C, CHOICES>::kEps;
   const C inverse_c2 = C(1) / c2;
   const C ratio = d2 * inverse_c2;
+  bool clamped = false;  // no gradient passes a clamp of the loss
+  if constexpr (CHOICES::kLossClamped) {
+    const C v = pair.angle * pair.angle * CiouConstants<C>::kFourOverPiSquared;
+    const C open = C(1) - iou + (ratio + alpha_value * v);
+    clamped = open < C(0) || open > C(2);
+  }
   const C two_over_c2 = C(2) * inverse_c2;
 
-  const C by_v = ALPHA_THROUGH ? alpha_value * (C(2) - alpha_value) : alpha_value;
+  C by_v = ALPHA_THROUGH ? alpha_value * (C(2) - alpha_value) : alpha_value;
+  if constexpr (CHOICES::kConstantSquared) by_v = by_v * CiouConstants<C>::kFourOverPiSquared;
   const C square = pair.height * pair.height + pair.pw * pair.pw;
   const C angle_scale = by_v * (C(2) * CiouConstants<C>::kFourOverPiSquared) * pair.angle / square;
 
@@ -183,6 +233,7 @@ __device__ __forceinline__ void yolo_ciou_loss_backward(const D* __restrict__ dy
   const C d_h = by_inter * pair.x.overlap * sy.overlap_by_size + by_area * pair.pw -
                 two_over_c2 * ratio * pair.y.enclosing * sy.enclosing_by_size + angle_scale * pair.pw;
   if (!kLoadsFirst) load_upstream();
+  if constexpr (CHOICES::kLossClamped) upstream = upstream * (clamped ? C(0) : C(1));
   store_value(d_pred + i, upstream * d_cx);
   store_value(d_pred + n + i, upstream * d_cy);
   store_value(d_pred + 2 * n + i, upstream * d_w);

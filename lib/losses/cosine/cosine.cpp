@@ -16,6 +16,7 @@
 #include "losses/cosine/cosine_reference.hpp"
 #include "losses/cosine/cosine_scenarios.hpp"
 #include "losses/loss.hpp"
+#include "losses/named.hpp"
 
 namespace lossgrad {
 namespace {
@@ -70,12 +71,7 @@ class CosineLoss final : public Loss {
     return "cosine embedding loss of pairs of rows with labels 1 and -1";
   }
   std::span<const NamedChoice> conventions() const override {
-    static const std::vector<NamedChoice> choices = [] {
-      std::vector<NamedChoice> list;
-      for (const CosineRule& rule : cosine_rules())
-        list.push_back({std::string(rule.name), std::string(rule.summary)});
-      return list;
-    }();
+    static const std::vector<NamedChoice> choices = choices_of(cosine_rules());
     return choices;
   }
   std::span<const ScenarioInfo> scenarios() const override { return cosine_scenarios(); }

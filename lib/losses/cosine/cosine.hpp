@@ -7,14 +7,17 @@
 // r and k by convention, with n = |x|:
 //   exact       r = k = 1 / n
 //   torch       r = k = 1 / sqrt(n^2 + 1e-12)
-//               https://docs.pytorch.org/docs/stable/generated/torch.nn.CosineEmbeddingLoss.html, and ATen's
-//               code
-//   similarity  r = 1 / max(n, 1e-8), k = 1 / n (0 for a zero row): the maximum is hidden from the gradient
+//               https://docs.pytorch.org/docs/stable/generated/torch.nn.CosineEmbeddingLoss.html, and
+//               ATen/native/Loss.cpp, where the constant is a float in every type: the bound covers both
+//   similarity  r = 1 / max(n, 1e-8), k = 1 / n (0 for a zero row): the maximum is hidden from the gradient.
+//               torch since 2.1 (pytorch/pytorch pull request 104771); 1.12 to 2.0 (31378) have the same
+//               values, but k = r: other gradients of rows shorter than 1e-8
 //   product     as exact while n1 * n2 >= 1e-8; below, r1 * r2 = 1e8 and k = 0
 //   normalize   r = 1 / max(n, 1e-12), k = r, and 0 where the maximum is the constant
 // The hinge at cos = margin and the maxima of product and normalize are kinks.
 #pragma once
 
+#include <algorithm>
 #include <string_view>
 
 #include "math/dual.hpp"
@@ -45,6 +48,14 @@ template <class T>
 struct CosineFactors {
   T r1, r2, k1, k2;
 };
+
+template <class T>
+T cosine_torch_eps() {
+  T eps = rounded_constant<T>(kCosineTorchEps);
+  constexpr double kFloat = static_cast<float>(kCosineTorchEps);
+  if constexpr (requires { eps.error; }) eps.error = std::max(eps.error, kCosineTorchEps - kFloat);
+  return eps;
+}
 
 // Which maxima are the constant. product: short1 is the product's.
 struct CosineBranches {
@@ -79,7 +90,7 @@ CosineFactors<T> cosine_factors(const CosineSums<T>& sums, CosineConvention conv
     case CosineConvention::exact:
       break;
     case CosineConvention::torch: {
-      const T eps = rounded_constant<T>(kCosineTorchEps);
+      const T eps = cosine_torch_eps<T>();
       const T r1 = inverse_root_of(T(sums.x11 + eps)), r2 = inverse_root_of(T(sums.x22 + eps));
       return {r1, r2, r1, r2};
     }

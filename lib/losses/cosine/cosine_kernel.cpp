@@ -6,9 +6,9 @@
 #include <bit>
 
 #include "base/error.hpp"
-#include "base/suggest.hpp"
 #include "embedded/losses_text.hpp"
 #include "losses/entry_point.hpp"
+#include "losses/named.hpp"
 #include "losses/storage_source.hpp"
 
 namespace lossgrad {
@@ -22,10 +22,9 @@ constexpr std::array kRules = {
     CosineRule{"exact", "no eps: a zero row gives NaN", CosineConvention::exact},
     CosineRule{"torch", "1e-12 added to each squared norm (torch cosine_embedding_loss)",
                CosineConvention::torch},
-    CosineRule{
-        "similarity",
-        "each norm at least 1e-8, which the gradient does not see (torch cosine_similarity since 1.12)",
-        CosineConvention::similarity},
+    CosineRule{"similarity",
+               "each norm at least 1e-8, which the gradient does not see (torch cosine_similarity since 2.1)",
+               CosineConvention::similarity},
     CosineRule{"product", "product of the norms at least 1e-8 (torch cosine_similarity before 1.12)",
                CosineConvention::product},
     CosineRule{"normalize", "each norm at least 1e-12 (torch normalize of both, then their dot product)",
@@ -83,14 +82,7 @@ const BlockInfo& cosine_block() {
 
 std::span<const CosineRule> cosine_rules() { return kRules; }
 
-const CosineRule& find_cosine_rule(std::string_view name) {
-  std::vector<std::string> known;
-  for (const CosineRule& rule : kRules) {
-    if (rule.name == name) return rule;
-    known.emplace_back(rule.name);
-  }
-  throw Error(ErrorKind::usage, unknown_name_message("convention", name, known));
-}
+const CosineRule& find_cosine_rule(std::string_view name) { return find_named(kRules, "convention", name); }
 
 int cosine_block_size(std::int64_t n_dim) {
   const auto dim = static_cast<std::uint64_t>(std::clamp<std::int64_t>(n_dim, 1, kCosineMostDim));

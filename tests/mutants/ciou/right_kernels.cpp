@@ -11,7 +11,9 @@ const std::vector<std::string> kOnlyYolo = {"yolo"};
 
 std::vector<RightKernel> right_kernels() {
   std::vector<RightKernel> kernels = {
-      {.name = "builtin", .text = {}},
+      {.name = "builtin",
+       .text = {},
+       .conventions = {"yolo", "torchvision", "ultralytics", "mmdetection", "paddle", "keras"}},
       {.name = "corners",
        .text = {{"boxes.cuh", "corner_box.cuh", "strict_ties.cuh", "one_thread_a_box.cuh"}, {}}},
       {.name = "corners_midpoint_ties",
