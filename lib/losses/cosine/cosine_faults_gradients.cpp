@@ -98,7 +98,8 @@ std::vector<Fault> norms() {
        .edits = {{kReciprocals,
                   "const C r1 = 1.0f / sqrtf(float(sums.x11)), r2 = one / norm2;\n"
                   "  return {r1, r2, r1, r2};"}},
-       .dtypes = {Dtype::f64}},
+       .dtypes = {Dtype::f64},
+       .elsewhere = "the others compute in f32"},
   };
 }
 

@@ -187,6 +187,7 @@ std::vector<Fault> digits() {
        .pass = kForward,
        .edits = half,
        .dtypes = {Dtype::f32, Dtype::f64, Dtype::f16},
+       .elsewhere = "less than the rounding of bf16 storage",
        .scenario = "parallel"},
       {.name = "accumulated_in_f16_in_gradient",
        .family = FaultFamily::low_precision,
@@ -198,6 +199,7 @@ std::vector<Fault> digits() {
        .summary = "the sums of a long row were held in f16",
        .edits = half,
        .dtypes = {Dtype::f32, Dtype::f16},
+       .elsewhere = "accumulated_in_f16 stands for it in f64; less than the rounding of bf16 storage",
        .scenario = "gaussian",
        .sizes = kFourWarps},
       {.name = "accumulated_in_bf16",
@@ -206,6 +208,7 @@ std::vector<Fault> digits() {
        .pass = kForward,
        .edits = bfloat,
        .dtypes = {Dtype::f32, Dtype::f64, Dtype::bf16},
+       .elsewhere = "less than the rounding of f16 storage in most rows",
        .scenario = "parallel"},
       {.name = "accumulated_in_bf16_in_gradient",
        .family = FaultFamily::low_precision,
@@ -217,6 +220,7 @@ std::vector<Fault> digits() {
        .summary = "partial dot products were exchanged in f16",
        .edits = shuffled,
        .dtypes = {Dtype::f32, Dtype::f16},
+       .elsewhere = "its text is that of f32; less than the rounding of bf16 storage",
        .scenario = "parallel"},
       {.name = "accumulated_in_f32",
        .family = FaultFamily::low_precision,
@@ -225,7 +229,8 @@ std::vector<Fault> digits() {
        .edits = {{"sums.x11 += x1[e] * x1[e];", "sums.x11 = float(sums.x11 + x1[e] * x1[e]);"},
                  {"sums.x22 += x2[e] * x2[e];", "sums.x22 = float(sums.x22 + x2[e] * x2[e]);"},
                  {"sums.x12 += x1[e] * x2[e];", "sums.x12 = float(sums.x12 + x1[e] * x2[e]);"}},
-       .dtypes = {Dtype::f64}},
+       .dtypes = {Dtype::f64},
+       .elsewhere = "the others compute in f32"},
   };
 }
 

@@ -48,7 +48,8 @@ std::vector<Fault> cosines() {
        .summary = "|x1| were a float",
        .pass = kForward,
        .edits = reciprocals("one / sqrtf(float(sums.x11))", "one / norm2"),
-       .dtypes = {Dtype::f64}},
+       .dtypes = {Dtype::f64},
+       .elsewhere = "the others compute in f32"},
       {.name = "root_by_newton_once",
        .family = FaultFamily::low_precision,
        .summary = "the reciprocal root were one Newton step from a bit trick",  // errs by 0.2 %
@@ -60,7 +61,8 @@ std::vector<Fault> cosines() {
                   "  };\n"
                   "  const C r1 = inverse_root(sums.x11), r2 = inverse_root(sums.x22);\n"
                   "  return {r1, r2, r1, r2};"}},
-       .dtypes = {Dtype::f32, Dtype::f16, Dtype::bf16}},
+       .dtypes = {Dtype::f32, Dtype::f16, Dtype::bf16},
+       .elsewhere = "the bit trick is that of f32"},
   };
 }
 
