@@ -134,7 +134,7 @@ TEST(Cli, HelpAndVersion) {
 
 TEST(Cli, UnknownNamesGetTheNearest) {
   EXPECT_EQ(usage_error("chekc ciou"),
-            "unknown command 'chekc': did you mean 'check'? known: check, devices, kernels");
+            "unknown command 'chekc': did you mean 'check'? known: check, selftest, devices, kernels");
   EXPECT_EQ(usage_error("check ciou --senario x"),
             "unknown option '--senario': did you mean '--scenario'? (see lossgrad check --help)");
   EXPECT_EQ(usage_error("check ciou --prd=x.npy"),

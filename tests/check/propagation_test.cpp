@@ -103,7 +103,8 @@ TEST(NonFiniteScenario, PassesAndCountsWhatIsNotCompared) {
     for (const Pass pass : {Pass::forward, Pass::backward}) {
       const CheckResult& result = find(results, pass, "reference");
       expect_passed(result);
-      EXPECT_GT(result.out_of_range, 0);
+      // A cosine with an infinity is NaN, which is compared.
+      EXPECT_EQ(result.out_of_range > 0, request.loss->name() == "ciou");
       expect_passed(find(results, pass, "guards"));
       expect_passed(find(results, pass, "propagation"));
     }
