@@ -68,6 +68,7 @@ struct Fault {
   int block = kOwnBlock;
   bool every_block_size = false;  // the fault is in every block size that repeatability compares
   bool f64_build = false;         // and in the f64 build that self_consistency looks at
+  bool races = false;             // shows only in some orders of threads, which a GPU need not take
   // The pass whose checks run, where it is not the fault's: backward after a wrong forward.
   std::optional<Pass> checked = {};
   std::vector<std::string> blind = {};  // checks that pass, where one check alone sees the fault

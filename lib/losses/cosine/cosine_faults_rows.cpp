@@ -170,8 +170,7 @@ std::vector<Fault> leftovers() {
              "if (kept_loss[row] == 0) kept_loss[row] = load_value(y + row) > C(0) ? C(1) - cosine : "
              "hinge;\n"
              "  store_value(loss + row, kept_loss[row]);"}},
-       .check = "guards",
-       .reason = "second launch on other inputs"},
+       .check = "guards"},
       {.name = "upstream_from_a_cache",
        .family = FaultFamily::stale_result,
        .summary = "the first launch's dy were kept",
@@ -184,8 +183,7 @@ std::vector<Fault> leftovers() {
             {kUpstream,
              "if (kept_dy[row] == 0) kept_dy[row] = load_value(dy + row);\n"
              "  const C upstream = kept_dy[row];"}},
-       .check = "guards",
-       .reason = "second launch on other inputs"},
+       .check = "guards"},
   };
 }
 
