@@ -62,7 +62,7 @@ TEST_P(CheckGpu, BuiltInKernelsPassEveryScenario) {
   for (const ScenarioInfo& scenario : find_loss(GetParam().loss).scenarios()) {
     SCOPED_TRACE(scenario.name);
     const auto results = check_case(request_for(GetParam(), scenario.name), backend());
-    EXPECT_EQ(results.size(), 9u);
+    EXPECT_EQ(results.size(), 11u);
     for (const CheckResult& result : results) {
       EXPECT_TRUE(result.verdict == Verdict::passed || result.verdict == Verdict::skipped ||
                   (result.verdict == Verdict::mistrusted && result.check == "self_consistency"))

@@ -28,6 +28,16 @@ Fault taken_for(const std::string& kernel, const std::string& checked, Pass pass
   return fault;
 }
 
+// Rows of 1e-8 and shorter.
+bool differs_in_short_rows_alone(const std::string& convention) {
+  return convention == "exact" || convention == "similarity" || convention == "normalize";
+}
+
+void not_in_f16(Fault& fault, const std::string& reason) {
+  fault.dtypes = {Dtype::f32, Dtype::f64, Dtype::bf16};
+  fault.elsewhere = reason;
+}
+
 }  // namespace
 
 std::vector<Fault> cosine_convention_faults() {
@@ -40,12 +50,17 @@ std::vector<Fault> cosine_convention_faults() {
         if (kernel == "normalize" && checked == "exact") {
           all.back().dtypes = {Dtype::f64};
           all.back().elsewhere = "lengths below 1e-12 are out of the range of f32";
+        } else if (differs_in_short_rows_alone(kernel) && differs_in_short_rows_alone(checked)) {
+          not_in_f16(all.back(), "f16 holds no row as short as 1e-8");
         }
         const bool exact = kernel == "exact" || checked == "exact";
         if (pass == Pass::forward && !exact) continue;
         all.push_back(taken_for(kernel, checked, pass, "zero_row"));
         if (checked == "exact") all.back().reason = "the formula gives NaN here";
         if (kernel == "exact") all.back().reason = "not finite";
+        const bool huge = (kernel == "product" || kernel == "normalize") &&
+                          (checked == "product" || checked == "normalize");
+        if (huge) not_in_f16(all.back(), "1e8 and 1e12 times the other row are both infinite in f16");
       }
     }
   }
