@@ -125,7 +125,9 @@ double share_explained(const Elements& elements, const OutputValues& deviation, 
     if (!is_wrong && same(other, element.right, slack)) continue;
     ++telling;
     wrong += is_wrong ? 1 : 0;
-    explained += same(element.got, other, slack) ? 1 : 0;
+    // What the deviation leaves right it does not explain.
+    const bool deviates = !same(other, element.right, element.tolerance);
+    explained += deviates && same(element.got, other, slack) ? 1 : 0;
   }
   return wrong == 0 ? 0 : static_cast<double>(explained) / static_cast<double>(telling);
 }

@@ -103,8 +103,6 @@ std::vector<Fault> values() {
        .pass = pass,
        .edits = {{"pair.pw * pair.ph + tw * th",
                   "__half2float(__float2half(pair.pw * pair.ph)) + __half2float(__float2half(tw * th))"}},
-       .dtypes = {Dtype::f16},
-       .elsewhere = "the areas of other types do not fit f16 as a rule: a coarser fault",
        .scenario = "typical"},
       {.name = "corners_read_as_centres",
        .family = FaultFamily::layout,
