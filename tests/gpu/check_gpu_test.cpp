@@ -64,7 +64,9 @@ TEST_P(CheckGpu, BuiltInKernelsPassEveryScenario) {
     const auto results = check_case(request_for(GetParam(), scenario.name), backend());
     EXPECT_EQ(results.size(), 11u);
     for (const CheckResult& result : results) {
-      EXPECT_TRUE(result.verdict == Verdict::passed || result.verdict == Verdict::skipped ||
+      // Of identical boxes eps alone gives a gradient, and one of 1e-9 is zero in f16.
+      const bool zero = scenario.name == "identical" && result.reason == "100 % of the gradients are zero";
+      EXPECT_TRUE(result.verdict == Verdict::passed || result.verdict == Verdict::skipped || zero ||
                   (result.verdict == Verdict::mistrusted && result.check == "self_consistency"))
           << check_support::label(result) << ' ' << name(result.verdict) << ": " << result.reason;
       EXPECT_EQ(result.case_id.backend, "cuda");

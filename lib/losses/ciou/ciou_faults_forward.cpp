@@ -101,7 +101,10 @@ std::vector<Fault> values() {
        .family = FaultFamily::low_precision,
        .summary = "the areas were held in half precision",
        .pass = pass,
-       .edits = {{"pair.pw * pair.ph + tw * th",
+       .edits = {{"template <typename C, typename CHOICES = CiouContract>\nstruct CiouConstants",
+                  "#include <cuda_fp16.h>\n"
+                  "template <typename C, typename CHOICES = CiouContract>\nstruct CiouConstants"},
+                 {"pair.pw * pair.ph + tw * th",
                   "__half2float(__float2half(pair.pw * pair.ph)) + __half2float(__float2half(tw * th))"}},
        .scenario = "typical"},
       {.name = "corners_read_as_centres",
