@@ -105,9 +105,10 @@ std::string script(std::span<const CheckResult> results, const FailedPass& faile
             " holds the inputs by their arguments' names, and for each failed " +
             "check and output: got, expected_low, expected_high, bound\n";
   }
-  if (!items_command.empty())
+  if (!items_command.empty()) {
     text += "# the worst items alone (numbered anew; `items` has their places in the case):\n#   " +
             items_command + "\n";
+  }
   std::error_code unknown;
   text += "# from the folder " + escaped_controls(fs::current_path(unknown).string()) + ":\n";
   return text + command + "\n";

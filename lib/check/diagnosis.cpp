@@ -171,6 +171,7 @@ std::vector<Diagnosis> diagnose(const CaseContext& context, Pass pass,
   wide.dtype = Dtype::f64;
   std::vector<Candidate> list = candidates(cut, pass, failed.kernel);
   std::vector<Kernel> kernels;
+  kernels.reserve(list.size());
   for (const Candidate& candidate : list) kernels.push_back(candidate.kernel);
   const auto loaded = context.backend.load_all(kernels);
   std::vector<Diagnosis> found;

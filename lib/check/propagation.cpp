@@ -190,6 +190,7 @@ class PropagationRun {
 
   [[nodiscard]] bool is_wrong_anyway(const std::vector<Touched>& list) {
     std::vector<std::int64_t> items;
+    items.reserve(list.size());
     for (const Touched& touched : list) items.push_back(touched.item);
     launch(clean_, "");
     return run_.compare_items(kernel_.kernel, items).failed();

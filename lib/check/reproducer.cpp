@@ -28,6 +28,7 @@ struct ItemRun {
 std::vector<ItemRun> runs_of(const CheckRequest& request, bool whole, const std::set<std::int64_t>& items) {
   if (whole) return {{0, request.sizes.at(request.loss->item_size())}};
   std::vector<ItemRun> runs;
+  runs.reserve(items.size());
   for (const std::int64_t item : items) runs.push_back({item, 1});
   return runs;
 }
@@ -100,6 +101,7 @@ std::vector<NamedArray> gather_inputs(const CheckRequest& request, const InputSo
     for (std::size_t i = 0; i < names.size(); ++i) arrays[i].add(items.at(names[i]), run.count);
   }
   std::vector<NamedArray> inputs;
+  inputs.reserve(arrays.size());
   for (Gathered& array : arrays) inputs.push_back(array.take());
   return inputs;
 }

@@ -301,10 +301,11 @@ CiouValues<T> ciou_values(const CiouBox<T>& pred, const CiouBox<T>& target, cons
 // What both ways of adding up the parts need.
 template <class T>
 struct CiouFactors {
-  T by_inter, by_area;   // (a) IoU: d iou/d inter = (1 + iou)/U, d iou/d pred area = -iou/U, with reciprocals
-  T two_over_c2, ratio;  // (b) 2/(c2+eps), d2/(c2+eps)
-  T by_width,
-      by_height;         // (c) aspect: d angle/d pred w = -h'/(h'^2 + w^2), d angle/d pred h = w/(h'^2 + w^2)
+  T by_inter{},
+      by_area{};  // (a) IoU: d iou/d inter = (1 + iou)/U, d iou/d pred area = -iou/U, with reciprocals
+  T two_over_c2{}, ratio{};  // (b) 2/(c2+eps), d2/(c2+eps)
+  T by_width{},
+      by_height{};       // (c) aspect: d angle/d pred w = -h'/(h'^2 + w^2), d angle/d pred h = w/(h'^2 + w^2)
   bool clamped = false;  // the loss is, and dy counts only where r.inside says so
 };
 
@@ -342,7 +343,7 @@ template <class T>
 CiouBox<T> ciou_gradient(const CiouBox<T>& pred, const CiouValues<T>& r, const CiouFactors<T>& f,
                          const T& dy) {
   const T upstream = ciou_upstream(r, f, dy);
-  CiouBox<T> d;
+  CiouBox<T> d{};
   d.cx = upstream * (f.by_inter * r.y.overlap * r.x.overlap_by_centre +
                      f.two_over_c2 * (r.x.distance - f.ratio * r.x.enclosing * r.x.enclosing_by_centre));
   d.cy = upstream * (f.by_inter * r.x.overlap * r.y.overlap_by_centre +

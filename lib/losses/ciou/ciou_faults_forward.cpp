@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wrong values, some of them published: 4/pi^2 squared with the angle, alpha * v with the wrong sign, no eps
 // in alpha, areas in half precision, corners read as centres.
+// NOLINTBEGIN(readability-function-size): tables
 #include "losses/ciou/ciou_faults.hpp"
 
 namespace lossgrad {
@@ -12,54 +13,54 @@ const std::vector<std::string> kOnlyLoss = {"loss[0]"};
 const std::vector<std::string> kAspect = {"loss[0]", "v[0]", "alpha[0]"};
 
 std::vector<Fault> values() {
-  constexpr Pass pass = Pass::forward;
+  constexpr Pass kPass = Pass::forward;
   return {
       {.name = "sign_of_iou",
        .family = FaultFamily::sign,
        .summary = "the IoU had the other sign",
-       .pass = pass,
+       .pass = kPass,
        .edits = {{"store_value(loss + i, one_minus_iou +", "store_value(loss + i, C(1) + iou_value +"}},
        .outputs = kOnlyLoss},
       {.name = "sign_of_distance",
        .family = FaultFamily::sign,
        .summary = "the centre distance had the other sign",
-       .pass = pass,
+       .pass = kPass,
        .edits = {{kLoss, "one_minus_iou - d2 / c2 + alpha_value * v_value"}},
        .outputs = kOnlyLoss},
       {.name = "sign_of_alpha_v",
        .family = FaultFamily::sign,
        .summary = "alpha*v had the other sign",
-       .pass = pass,
+       .pass = kPass,
        .edits = {{kLoss, "one_minus_iou + d2 / c2 - alpha_value * v_value"}},
        .outputs = kOnlyLoss},
       {.name = "iou_dropped",
        .family = FaultFamily::dropped_term,
        .summary = "the IoU were missing",
-       .pass = pass,
+       .pass = kPass,
        .edits = {{kLoss, "C(1) + d2 / c2 + alpha_value * v_value"}},
        .outputs = kOnlyLoss},
       {.name = "distance_dropped",
        .family = FaultFamily::dropped_term,
        .summary = "the centre distance were missing",
-       .pass = pass,
+       .pass = kPass,
        .edits = {{kLoss, "one_minus_iou + alpha_value * v_value"}},
        .outputs = kOnlyLoss},
       {.name = "alpha_v_dropped",
        .family = FaultFamily::dropped_term,
        .summary = "alpha*v were missing",
-       .pass = pass,
+       .pass = kPass,
        .edits = {{kLoss, "one_minus_iou + d2 / c2"}},
        .outputs = kOnlyLoss},
       {.name = "distance_not_squared",
        .family = FaultFamily::factor,
        .summary = "the centre distance were not squared",
-       .pass = pass,
+       .pass = kPass,
        .edits = {{"+ d2 / c2 +", "+ sqrt(d2 / c2) +"}},
        .outputs = kOnlyLoss},
       {.name = "constant_squared_too",
        .family = FaultFamily::factor,
        .summary = "4/pi^2 were squared with the angle",
-       .pass = pass,
+       .pass = kPass,
        .edits = {{kV,
                   "CiouConstants<C>::kFourOverPiSquared * CiouConstants<C>::kFourOverPiSquared * pair.angle "
                   "* pair.angle"}},
@@ -67,7 +68,7 @@ std::vector<Fault> values() {
       {.name = "four_over_pi_squared_cut",
        .family = FaultFamily::constant,
        .summary = "4/pi^2 were cut to 0.40528",
-       .pass = pass,  // 1.2e-5 of v: below the rounding of 16-bit storage
+       .pass = kPass,  // 1.2e-5 of v: below the rounding of 16-bit storage
        .edits = {{"0.405284734569351085775517852838911", "0.40528"}},
        .outputs = kAspect,
        .dtypes = kWideDtypes,
@@ -75,7 +76,7 @@ std::vector<Fault> values() {
       {.name = "no_eps_in_alpha",
        .family = FaultFamily::eps,
        .summary = "eps were left out of alpha",
-       .pass = pass,
+       .pass = kPass,
        .edits = {{"(one_minus_iou + v_value + eps)", "(one_minus_iou + v_value)"}},
        .outputs = {"loss[0]", "alpha[0]"},
        .dtypes = {Dtype::f32, Dtype::f16, Dtype::bf16},
@@ -84,23 +85,23 @@ std::vector<Fault> values() {
       {.name = "no_eps_in_union",
        .family = FaultFamily::eps,
        .summary = "eps were left out of the union",
-       .pass = pass,
+       .pass = kPass,
        .edits = {{"- pair.inter + eps", "- pair.inter"}}},
       {.name = "no_eps_in_diagonal",
        .family = FaultFamily::eps,
        .summary = "eps were left out of the enclosing diagonal",
-       .pass = pass,
+       .pass = kPass,
        .edits = {{"pair.y.enclosing + eps;", "pair.y.enclosing;"}},
        .outputs = kOnlyLoss},
       {.name = "overlap_unclamped",
        .family = FaultFamily::branch,
        .summary = "the overlap were not clamped at 0",
-       .pass = pass,
+       .pass = kPass,
        .edits = {{"overlap <= C(0) ? C(0) : overlap", "overlap"}}},
       {.name = "areas_in_half_precision",
        .family = FaultFamily::low_precision,
        .summary = "the areas were held in half precision",
-       .pass = pass,
+       .pass = kPass,
        .edits = {{"template <typename C, typename CHOICES = CiouContract>\nstruct CiouConstants",
                   "#include <cuda_fp16.h>\n"
                   "template <typename C, typename CHOICES = CiouContract>\nstruct CiouConstants"},
@@ -110,7 +111,7 @@ std::vector<Fault> values() {
       {.name = "corners_read_as_centres",
        .family = FaultFamily::layout,
        .summary = "the centres were taken for lower corners",
-       .pass = pass,
+       .pass = kPass,
        .edits = {{"pair.x = ciou_side(px, pair.pw, tx, tw);",
                   "pair.x = ciou_side(px + C(0.5) * pair.pw, pair.pw, tx + C(0.5) * tw, tw);"},
                  {"pair.y = ciou_side(py, pair.ph, ty, th);",
@@ -118,7 +119,7 @@ std::vector<Fault> values() {
       {.name = "angle_of_prediction_upside_down",
        .family = FaultFamily::swapped_argument,
        .summary = "the predicted aspect ratio were height over width",
-       .pass = pass,
+       .pass = kPass,
        .edits = {{"tw * ph - pw * th", "tw * pw - ph * th"}, {"th * ph + tw * pw", "th * pw + tw * ph"}},
        .outputs = kAspect,
        .dtypes = {Dtype::f32, Dtype::f16, Dtype::bf16},
@@ -126,7 +127,7 @@ std::vector<Fault> values() {
       {.name = "nan_dropped_in_iou",
        .family = FaultFamily::swallowed_nan,
        .summary = "fmin dropped a NaN in the overlap",
-       .pass = pass,
+       .pass = kPass,
        .edits = {{"inner < shift ? inner : shift", "fmin(inner, shift)"}},
        .reason = "a NaN input was swallowed",
        .outputs = {"iou[0]", "alpha[0]"},
@@ -188,3 +189,4 @@ std::vector<Fault> ciou_forward_faults() {
 }
 
 }  // namespace lossgrad
+// NOLINTEND(readability-function-size)

@@ -18,10 +18,11 @@ std::vector<LossPart> cosine_parts(Pass pass, CosineConvention convention, const
   const double cosine = cosine_of(sums, f);
   const double active = row.y > 0 || cosine > margin ? 1 : 0;
   if (pass == Pass::forward) {
-    if (row.y > 0)
+    if (row.y > 0) {
       return {{"constant", "constant 1", {{"loss", {1}}}},
               {"cos", "cos term", {{"loss", {-cosine}}}},
               {"margin", "margin", {{"loss", {0}}}}};
+    }
     return {{"constant", "constant 1", {{"loss", {0}}}},
             {"cos", "cos term", {{"loss", {active * cosine}}}},
             {"margin", "margin", {{"loss", {-active * margin}}}}};
