@@ -41,6 +41,17 @@ std::string painted(const std::string& text, std::string_view paint, const Conso
   return style.color ? std::string(paint) + text + std::string(terminal::kReset) : text;
 }
 
+// The third part of an id, NAME__DTYPE__BLOCK[__VARIANT].
+std::string block_in(const std::string& kernel_id) {
+  std::size_t at = 0;
+  for (int part = 0; part < 2; ++part) {
+    at = kernel_id.find("__", at);
+    if (at == std::string::npos) return "";
+    at += 2;
+  }
+  return kernel_id.substr(at, kernel_id.find("__", at) - at);
+}
+
 std::string heading(const CaseId& id) {
   std::string text = id.loss + " " + std::string(name(id.dtype));
   for (const SizeField& entry : kSizeFields) {
@@ -54,7 +65,9 @@ std::string heading(const CaseId& id) {
     for (const auto& [argument, path] : id.files)
       text.append("  ").append(argument).append(" ").append(escaped_controls(path));
   }
-  return text + "  convention " + id.convention + "  backend " + id.backend;
+  text += "  convention " + id.convention + "  backend " + id.backend;
+  const std::string block = block_in(id.kernel_id);
+  return block.empty() ? text : text + "  block " + block;
 }
 
 // The notes of a case are the same in each of its results: each is printed once.

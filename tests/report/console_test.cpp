@@ -40,7 +40,7 @@ TEST(Console, PassedCase) {
   results[1].rel_error.reset();
   results[1].ulp_error.reset();
   EXPECT_EQ(case_text(results),
-            R"(ciou f32  n 1,048,576  scenario mixed  seed 1  convention yolo  backend host
+            R"(ciou f32  n 1,048,576  scenario mixed  seed 1  convention yolo  backend host  block 256
   pass      check          verdict   compared   kinks  usage max   99.9 %  abs max  rel max  ulp max
   forward   reference      passed   4,194,304       0      0.412    0.200  3.1e-07  2.3e-06     19.5
   backward  repeatability  passed   4,194,304       0          -        -        -        -        -
@@ -50,7 +50,7 @@ TEST(Console, PassedCase) {
 
 TEST(Console, FailedCaseWithKinksAndNan) {
   EXPECT_EQ(case_text({test::failed_check()}),
-            R"(ciou f32  n 1,048,576  scenario mixed  seed 1  convention yolo  backend host
+            R"(ciou f32  n 1,048,576  scenario mixed  seed 1  convention yolo  backend host  block 256
   pass      check          verdict   compared   kinks  usage max   99.9 %  sharp max  abs max  rel max  ulp max
   backward  own_saved      failed   4,194,304   9,412        inf  8.9e+05        inf  3.1e-07  2.3e-06      nan
     12 of 4,194,304 elements are outside their bound
@@ -87,7 +87,8 @@ TEST(Console, MistrustedCaseFromFiles) {
   results[0].data_notes = {"no boxes"};
   results[0].bound_usage = Distribution{};
   results[0].abs_error = results[0].rel_error = results[0].ulp_error = Distribution{};
-  EXPECT_EQ(case_text(results), R"(ciou f32  n 0  pred a.npy  target b.json  convention yolo  backend host
+  EXPECT_EQ(case_text(results),
+            R"(ciou f32  n 0  pred a.npy  target b.json  convention yolo  backend host  block 256
   no boxes
   pass      check          verdict      compared   kinks  usage max   99.9 %  abs max  rel max  ulp max
   backward  reference      mistrusted          0       0          0        0        0        0        0
