@@ -60,17 +60,23 @@ std::vector<std::int64_t> items_to_look_at(const CheckRequest& request, const Ke
   return items;
 }
 
-// What a kernel gives for the items of a request.
-OutputValues outputs_of(const CheckRequest& request, Backend& backend, const Kernel& kernel,
-                        LoadedKernel& loaded) {
-  const InputSource source(request);
-  KernelRun run(request, backend, request.sizes, 0, request.seed);
-  run.provide(kernel);
-  run.write_inputs(source);
-  if (kernel.pass() == Pass::backward) run.write_reference_saved(kernel);
-  (void)run.launch(loaded, kernel, 0);
-  return run.output_values(kernel);
-}
+// What kernels of one pass and type give for the items of a request, whose inputs are written once.
+class ItemsRun {
+ public:
+  ItemsRun(const CheckRequest& request, Backend& backend, const Kernel& kernel)
+      : run_(request, backend, request.sizes, 0, request.seed) {
+    run_.provide(kernel);
+    run_.write_inputs(InputSource(request));
+    if (kernel.pass() == Pass::backward) run_.write_reference_saved(kernel);
+  }
+  OutputValues outputs_of(const Kernel& kernel, LoadedKernel& loaded) {
+    (void)run_.launch(loaded, kernel, 0);
+    return run_.output_values(kernel);
+  }
+
+ private:
+  KernelRun run_;
+};
 
 // What is judged of one output element: where the right value is certain.
 struct Element {
@@ -165,20 +171,21 @@ std::vector<Diagnosis> diagnose(const CaseContext& context, Pass pass,
   const ReadyKernel& failed = context.kernels.main(pass);
   const CheckRequest cut =
       cut_request(context, pass, items_to_look_at(context.request, failed.kernel, worst));
-  const Elements elements =
-      elements_of(cut, failed.kernel, outputs_of(cut, context.backend, failed.kernel, *failed.loaded));
+  ItemsRun own(cut, context.backend, failed.kernel);
+  const Elements elements = elements_of(cut, failed.kernel, own.outputs_of(failed.kernel, *failed.loaded));
   CheckRequest wide = cut;
   wide.dtype = Dtype::f64;
-  std::vector<Candidate> list = candidates(cut, pass, failed.kernel);
+  const std::vector<Candidate> list = candidates(cut, pass, failed.kernel);
+  if (list.empty()) return {};
   std::vector<Kernel> kernels;
   kernels.reserve(list.size());
   for (const Candidate& candidate : list) kernels.push_back(candidate.kernel);
   const auto loaded = context.backend.load_all(kernels);
+  ItemsRun deviating(wide, context.backend, list.front().kernel);
   std::vector<Diagnosis> found;
   for (std::size_t i = 0; i < list.size(); ++i) {
     Diagnosis diagnosis = list[i].diagnosis;
-    diagnosis.share =
-        share_explained(elements, outputs_of(wide, context.backend, list[i].kernel, *loaded[i]), cut.dtype);
+    diagnosis.share = share_explained(elements, deviating.outputs_of(list[i].kernel, *loaded[i]), cut.dtype);
     if (diagnosis.share >= kLeastShare) found.push_back(std::move(diagnosis));
   }
   std::stable_sort(found.begin(), found.end(),
