@@ -85,7 +85,7 @@ TEST_P(CheckGpu, HostGivesTheSameVerdicts) {
       const std::string what = scenario + ' ' + check_support::label(on_host[i]);
       EXPECT_EQ(name(on_device[i].verdict), name(on_host[i].verdict)) << what << ": " << on_device[i].reason;
       // What this check starts from is what the forward kernel saved, and two compilers may round that differently.
-      if (on_host[i].check == Check::own_saved) {
+      if (on_host[i].check == "own_saved") {
         continue;
       }
       EXPECT_EQ(on_device[i].kinks, on_host[i].kinks) << what;
