@@ -54,6 +54,7 @@ std::string Kernel::content_hash(const BuildTarget& target) const {
       .add("version", target.version)
       .add("architecture", target.architecture);
   for (const std::string& option : target.options) hasher.add("option", option);
+  if (parts_.fast_math) hasher.add("option", "fast math");
   return hasher.hex();
 }
 

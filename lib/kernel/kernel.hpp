@@ -50,6 +50,10 @@ class Kernel {
     std::string entry_point_source;
     std::vector<Argument> arguments;
     LaunchRule launch;
+    // NVRTC's --use_fast_math: approximate quotients, roots and functions, subnormals flushed to zero. On the
+    // host what a compiler makes of the same licence: sums in another order, reciprocals, NaN and infinity
+    // taken as absent.
+    bool fast_math = false;
   };
   explicit Kernel(Parts parts);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// fuzz_boxes [--seconds N] [--seed S] [--only CASE] FOLDER...
-// Feeds changed copies of the files below the folders to the readers of box files. Case i depends on seed and
-// i alone: the number of a failing case, printed before it ends, repeats it with --only.
+// fuzz_TARGET [--seconds N] [--seed S] [--only CASE] FOLDER...
+// Feeds changed copies of the files below the folders to the target that is linked. Case i depends on seed
+// and i alone: the number of a failing case, printed before it ends, repeats it with --only.
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "base/files.hpp"
-#include "fuzz_boxes.hpp"
+#include "fuzz_target.hpp"
 #include "mutate.hpp"
 
 namespace {
@@ -36,7 +36,7 @@ volatile std::sig_atomic_t current_case = 0;
 
 // For signals: only what is safe in a handler.
 void report_crash(int signal) {
-  char text[] = "fuzz_boxes: crash in case 0000000000\n";
+  char text[] = "fuzz: crash in case 0000000000\n";
   long number = current_case;
   for (std::size_t i = sizeof text - 3; number > 0; --i, number /= 10)
     text[i] = static_cast<char>('0' + number % 10);
@@ -69,15 +69,13 @@ std::vector<std::string> read_corpus(const std::vector<std::filesystem::path>& f
   std::vector<std::filesystem::path> paths;
   for (const auto& folder : folders) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-      const std::string suffix = entry.path().extension().string();
-      if (entry.is_regular_file() && (suffix == ".npy" || suffix == ".npz" || suffix == ".json"))
-        paths.push_back(entry.path());
+      if (entry.is_regular_file()) paths.push_back(entry.path());
     }
   }
   std::sort(paths.begin(), paths.end());
   std::vector<std::string> corpus;
   for (const auto& path : paths) corpus.push_back(lossgrad::read_file(path));
-  if (corpus.empty()) throw std::runtime_error("no .npy, .npz or .json file below the folders");
+  if (corpus.empty()) throw std::runtime_error("no file below the folders");
   return corpus;
 }
 
@@ -86,13 +84,13 @@ int run_case(const std::vector<std::string>& corpus, std::uint64_t seed, std::ui
   std::seed_seq sequence{seed, seed >> 32, number, number >> 32};
   std::mt19937_64 random(sequence);
   const std::string bytes = lossgrad::fuzz::mutate(corpus, random);
-  return lossgrad::fuzz::read_all(std::as_bytes(std::span(bytes)));
+  return lossgrad::fuzz::run_case(std::as_bytes(std::span(bytes)));
 }
 
 int run(const Options& options) {
   const std::vector<std::string> corpus = read_corpus(options.folders);
   // The samples themselves first, unchanged.
-  for (const std::string& sample : corpus) lossgrad::fuzz::read_all(std::as_bytes(std::span(sample)));
+  for (const std::string& sample : corpus) lossgrad::fuzz::run_case(std::as_bytes(std::span(sample)));
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(options.seconds);
   std::uint64_t number = options.only.value_or(0);
   std::uint64_t accepted = 0;
@@ -101,7 +99,7 @@ int run(const Options& options) {
     accepted += run_case(corpus, options.seed, number) > 0 ? 1 : 0;
     ++number;
   } while (!options.only && std::chrono::steady_clock::now() < end);
-  std::printf("fuzz_boxes: seed %llu, %zu samples, %llu cases, %llu accepted, no fault\n",
+  std::printf("fuzz: seed %llu, %zu samples, %llu cases, %llu accepted, no fault\n",
               static_cast<unsigned long long>(options.seed), corpus.size(),
               static_cast<unsigned long long>(number), static_cast<unsigned long long>(accepted));
   return EXIT_SUCCESS;
@@ -114,7 +112,7 @@ int main(int argc, char** argv) {
   try {
     return run(parse(argc, argv));
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "fuzz_boxes: case %ld: %s\n", static_cast<long>(current_case), error.what());
+    std::fprintf(stderr, "fuzz: case %ld: %s\n", static_cast<long>(current_case), error.what());
     return EXIT_FAILURE;
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random changes to a file's bytes, chosen for headers and JSON.
+// Random changes to a file's bytes, chosen for headers, JSON and command lines.
 #pragma once
 
 #include <random>

@@ -33,6 +33,7 @@ Kernel kernel_from_text(const KernelText& text, const KernelOptions& options) {
   for (const std::string& file : text.files) source += read_right(file);
   Kernel::Parts parts = builtin.parts();
   parts.kernel_source = edited(std::move(source), text.edits);
+  parts.fast_math = text.fast_math;
   if (!text.launch) return Kernel(std::move(parts));
   const OtherLaunch launch = text.launch(options.sizes);
   // One text for all sizes, so that it is compiled once.

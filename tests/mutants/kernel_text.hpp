@@ -33,6 +33,7 @@ struct KernelText {
   std::vector<std::string> files;
   std::vector<SourceEdit> edits;
   std::function<OtherLaunch(const Sizes&)> launch = {};  // empty: as the built-in one
+  bool fast_math = false;
 };
 Kernel kernel_from_text(const KernelText& text, const KernelOptions& options);
 

@@ -20,6 +20,8 @@ struct WrongKernel {
   std::vector<Dtype> dtypes = {Dtype::f32};   // where the fault is larger than the storage's rounding
   // Checks that pass: what tells apart a fault that one check alone sees.
   std::vector<std::string> blind = {};
+  // The name that the diagnosis has to give first or second; empty: none is asked for.
+  std::string diagnosis = {};
 };
 
 std::vector<WrongKernel> wrong_kernels();  // of the tested loss

@@ -43,11 +43,20 @@ CheckRequest request_for(const Variant& variant) {
   request.passes = {variant.kernel.pass};
   request.scenario = "mixed";
   request.skip = {"oracles"};  // no kernel takes part in it
-  request.diagnose = false;
+  request.diagnose = !variant.kernel.diagnosis.empty();
   request.make_kernel = [variant, plain = request](const KernelOptions& options) {
     return offered(variant, plain, options);
   };
   return request;
+}
+
+// The names of first and second rank, in one line.
+std::string suggestions(const CheckResult& result) {
+  std::string names;
+  for (const Diagnosis& diagnosis : result.diagnosis) {
+    if (diagnosis.rank <= 2) names += ' ' + diagnosis.name;
+  }
+  return names + ' ';
 }
 
 class WrongKernels : public ::testing::TestWithParam<Variant> {};
@@ -60,6 +69,8 @@ TEST_P(WrongKernels, FailForTheRightReason) {
   ASSERT_NE(named, nullptr);
   EXPECT_EQ(name(named->verdict), "failed") << wrong.check << '\n' << explanation(results);
   EXPECT_THAT(named->reason, ::testing::HasSubstr(wrong.reason)) << explanation(results);
+  if (!wrong.diagnosis.empty())
+    EXPECT_THAT(suggestions(*named), ::testing::HasSubstr(' ' + wrong.diagnosis + ' '));
   for (const std::string& check : wrong.blind) {
     const CheckResult* result = find_check(results, wrong.pass, check);
     EXPECT_TRUE(result != nullptr && result->verdict == Verdict::passed) << check << '\n'

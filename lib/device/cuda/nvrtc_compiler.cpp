@@ -29,8 +29,7 @@ std::string without_suffix(const std::string& architecture) {
 }
 
 // Options that decide the binary. Contraction to fused multiply-add stays on, as in every CUDA build: it only
-// makes rounding errors smaller than the bound assumes. No fast-math: it replaces functions by less accurate
-// ones.
+// makes rounding errors smaller than the bound assumes.
 std::vector<std::string> build_options(const std::string& architecture) {
   return {"--gpu-architecture=" + architecture, "--std=c++17", "--ptxas-options=-v"};
 }
@@ -48,6 +47,7 @@ NvrtcProgram compile_program(const NvrtcLibrary& library, const Kernel& kernel,
                              const std::string& architecture) {
   NvrtcProgram program(library, kernel.source(), kernel.id() + ".cu");
   std::vector<std::string> options = build_options(architecture);
+  if (kernel.parts().fast_math) options.emplace_back("--use_fast_math");
   if (library.include_folder()) options.push_back("--include-path=" + library.include_folder()->string());
   const nvrtcResult result = program.compile(options);
   if (result == NVRTC_SUCCESS) return program;

@@ -23,16 +23,28 @@ namespace fs = std::filesystem;
 
 // Contraction off: a fused operation happens only where the kernel names it. Aliasing rules off: CUDA code
 // reads float arrays as float4.
-constexpr std::array<const char*, 10> kOptions = {"-std=c++20",
-                                                  "-O2",
-                                                  "-fPIC",
-                                                  "-shared",
-                                                  "-fvisibility=hidden",
-                                                  "-ffp-contract=off",
-                                                  "-fno-math-errno",
-                                                  "-fno-trapping-math",
-                                                  "-fno-strict-aliasing",
-                                                  "-w"};
+constexpr auto kOptions = std::to_array<const char*>({
+    "-std=c++20",
+    "-O2",
+    "-fPIC",
+    "-shared",
+    "-fvisibility=hidden",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-fno-strict-aliasing",
+    "-w",
+#ifdef __SANITIZE_ADDRESS__  // GCC's name, as the options are
+    // Reads alone (read_fence.hpp).
+    "-fsanitize=address",
+    "--param=asan-instrument-writes=0",
+    "--param=asan-stack=0",
+#endif
+});
+// What -ffast-math stands for, but not that name: linked with it, an object that is loaded makes the whole
+// thread flush subnormals.
+constexpr auto kFastMath = std::to_array<const char*>(
+    {"-fassociative-math", "-freciprocal-math", "-fno-signed-zeros", "-ffinite-math-only"});
 constexpr const char* kNoUndefinedSymbols = "-Wl,-z,defs";
 
 // The path of a program, searched on PATH unless it has a slash; empty when there is none.
@@ -164,6 +176,7 @@ fs::path Compiler::compile(const Kernel& kernel, const fs::path& folder) const {
   write_file(source, translation_unit(kernel));
   std::vector<std::string> words = command_;
   words.insert(words.end(), kOptions.begin(), kOptions.end());
+  if (kernel.parts().fast_math) words.insert(words.end(), kFastMath.begin(), kFastMath.end());
   words.insert(words.end(),
                {kNoUndefinedSymbols, "-I" + folder.string(), source.string(), "-o", object.string(), "-lm"});
   const ProcessResult result = run_process(words);

@@ -9,15 +9,8 @@
 
 #include <boost/context/detail/fcontext.hpp>
 
+#include "device/host/address_sanitizer.hpp"
 #include "device/host/cuda/context.hpp"
-
-#if defined(__SANITIZE_ADDRESS__)
-#define LOSSGRAD_ADDRESS_SANITIZER 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define LOSSGRAD_ADDRESS_SANITIZER 1
-#endif
-#endif
 
 namespace lossgrad::host {
 

@@ -18,6 +18,7 @@
 #include "device/host/compiler.hpp"
 #include "device/host/host_module.hpp"
 #include "device/host/launch.hpp"
+#include "device/host/read_fence.hpp"
 #include "device/host/temporary_folder.hpp"
 
 namespace lossgrad {
@@ -90,20 +91,34 @@ class HostMemory final : public DeviceMemory {
   HostMemory& operator=(HostMemory&&) = delete;
   [[nodiscard]] std::byte* address() const override { return address_; }
   [[nodiscard]] std::size_t size() const override { return bytes_; }
+  [[nodiscard]] host::ReadFence& fence() { return fence_; }
+  [[nodiscard]] const host::ReadFence& fence() const { return fence_; }
 
  private:
   std::size_t bytes_;
   std::shared_ptr<MemoryTotal> total_;
+  host::ReadFence fence_;
   std::byte* address_ = nullptr;
 };
 
-std::byte* part_of(const DeviceMemory& memory, std::size_t offset, std::size_t bytes) {
-  if (offset > memory.size() || bytes > memory.size() - offset) {
+// A part of a buffer, while bytes are moved from or to it.
+class Part {
+ public:
+  Part(const DeviceMemory& memory, std::size_t offset, std::size_t bytes)
+      : begin_(memory.address() + checked(memory, offset, bytes)),
+        opening_(dynamic_cast<const HostMemory&>(memory).fence(), offset, bytes) {}
+  [[nodiscard]] std::byte* begin() const { return begin_; }
+
+ private:
+  static std::size_t checked(const DeviceMemory& memory, std::size_t offset, std::size_t bytes) {
+    if (offset <= memory.size() && bytes <= memory.size() - offset) return offset;
     throw Error(ErrorKind::internal,
                 "access outside of a buffer of " + std::to_string(memory.size()) + " bytes");
   }
-  return memory.address() + offset;
-}
+
+  std::byte* begin_;
+  host::ReadFence::Opening opening_;
+};
 
 DeviceDescription describe(const std::string& compiler) {
   DeviceDescription device;
@@ -144,17 +159,21 @@ class HostBackend final : public Backend {
     return std::make_shared<HostMemory>(bytes, memory_);
   }
   void upload(DeviceMemory& memory, std::size_t offset, std::span<const std::byte> from) override {
-    if (!from.empty()) std::memcpy(part_of(memory, offset, from.size()), from.data(), from.size());
+    if (!from.empty()) std::memcpy(Part(memory, offset, from.size()).begin(), from.data(), from.size());
   }
   void download(const DeviceMemory& memory, std::size_t offset, std::span<std::byte> to) override {
-    if (!to.empty()) std::memcpy(to.data(), part_of(memory, offset, to.size()), to.size());
+    if (!to.empty()) std::memcpy(to.data(), Part(memory, offset, to.size()).begin(), to.size());
   }
   void copy(DeviceMemory& to, std::size_t to_offset, const DeviceMemory& from, std::size_t from_offset,
             std::size_t bytes) override {
-    std::memmove(part_of(to, to_offset, bytes), part_of(from, from_offset, bytes), bytes);
+    std::memmove(Part(to, to_offset, bytes).begin(), Part(from, from_offset, bytes).begin(), bytes);
   }
   void fill(DeviceMemory& memory, std::size_t offset, std::size_t bytes,
             std::span<const std::byte> pattern) override;
+
+  void fence(DeviceMemory& memory, std::size_t offset, std::size_t bytes) override {
+    dynamic_cast<HostMemory&>(memory).fence().set(memory.address(), memory.size(), offset, bytes);
+  }
 
   void launch(LoadedKernel& kernel, const LaunchShape& shape, std::span<const LaunchArgument> arguments,
               const LaunchOptions& options) override {
@@ -229,7 +248,8 @@ void HostBackend::fill(DeviceMemory& memory, std::size_t offset, std::size_t byt
     throw Error(ErrorKind::internal,
                 "a fill of " + std::to_string(bytes) + " bytes does not fit its pattern");
   }
-  std::byte* const begin = part_of(memory, offset, bytes);
+  const Part part(memory, offset, bytes);
+  std::byte* const begin = part.begin();
   if (bytes == 0) return;
   std::memcpy(begin, pattern.data(), pattern.size());
   for (std::size_t done = pattern.size(); done < bytes;) {

@@ -6,7 +6,31 @@ namespace {
 
 const std::vector<Dtype> kOnlyF32 = {Dtype::f32};
 const std::vector<std::string> kOnlyYolo = {"yolo"};
+const std::vector<std::string> kCorners = {"boxes.cuh", "corner_box.cuh", "strict_ties.cuh",
+                                           "one_thread_a_box.cuh"};
 
+// Corner code that divides once by the union and once by the diagonal; `reciprocal` is a function's name.
+std::vector<SourceEdit> by_reciprocals(const std::string& reciprocal) {
+  return {{"r.iou = r.inter / r.united;", "r.iou = r.inter * " + reciprocal + "(r.united);"},
+          {"(r.d2 / r.c2 + v * alpha)", "(r.d2 * " + reciprocal + "(r.c2) + v * alpha)"},
+          {"const C by_inter = by_iou * (r.united + r.inter) / (r.united * r.united);",
+           "const C inverse = " + reciprocal + "(r.united), inverse_c2 = " + reciprocal +
+               "(r.c2);\n  const C by_inter = by_iou * inverse + by_iou * r.inter * inverse * inverse;"},
+          {"-by_iou * r.inter / (r.united * r.united)", "-by_iou * r.inter * inverse * inverse"},
+          {"-r.d2 / (r.c2 * r.c2)", "-r.d2 * inverse_c2 * inverse_c2"},
+          {"2 * r.apart_x / r.c2", "2 * r.apart_x * inverse_c2"},
+          {"2 * r.apart_y / r.c2", "2 * r.apart_y * inverse_c2"}};
+}
+// Squared distance of the centres as YOLO repositories have it: from the edges, four times too large.
+const std::vector<SourceEdit> kDistanceFromEdges = {
+    {"r.apart_x = ((a.left + a.right) - (b.left + b.right)) / 2;",
+     "const C twice_x = b.left + b.right - a.left - a.right;\n  r.apart_x = -twice_x / 2;"},
+    {"r.apart_y = ((a.top + a.bottom) - (b.top + b.bottom)) / 2;",
+     "const C twice_y = b.top + b.bottom - a.top - a.bottom;\n  r.apart_y = -twice_y / 2;"},
+    {"r.d2 = r.apart_x * r.apart_x + r.apart_y * r.apart_y;",
+     "r.d2 = (twice_x * twice_x + twice_y * twice_y) / 4;"}};
+const std::vector<SourceEdit> kUnionByParts = {{"p.w * p.h + t.w * t.h - r.inter + Numbers<C>::kEps",
+                                                "(p.w * p.h + (t.w * t.h + Numbers<C>::kEps)) - r.inter"}};
 }  // namespace
 
 std::vector<RightKernel> right_kernels() {
@@ -14,12 +38,24 @@ std::vector<RightKernel> right_kernels() {
       {.name = "builtin",
        .text = {},
        .conventions = {"yolo", "torchvision", "ultralytics", "mmdetection", "paddle", "keras"}},
-      {.name = "corners",
-       .text = {{"boxes.cuh", "corner_box.cuh", "strict_ties.cuh", "one_thread_a_box.cuh"}, {}}},
+      {.name = "corners", .text = {kCorners, {}}},
+      {.name = "fast_math",
+       .text = {.files = kCorners, .edits = {}, .fast_math = true},
+       .dtypes = kOnlyF32,
+       .drops_nan = true},
+      {.name = "reciprocals", .text = {kCorners, by_reciprocals("C(1) / ")}},
+      {.name = "newton_reciprocals",
+       .text = {{"boxes.cuh", "newton_reciprocal.cuh", "corner_box.cuh", "strict_ties.cuh",
+                 "one_thread_a_box.cuh"},
+                by_reciprocals("newton_reciprocal")},
+       .dtypes = kOnlyF32},
+      {.name = "distance_from_edges", .text = {kCorners, kDistanceFromEdges}},
+      {.name = "union_by_parts", .text = {kCorners, kUnionByParts}},
+      {.name = "forward_mode", .text = {{"boxes.cuh", "forward_mode.cuh"}, {}}},
       {.name = "corners_midpoint_ties",
        .text = {{"boxes.cuh", "corner_box.cuh", "midpoint_ties.cuh", "one_thread_a_box.cuh"}, {}}},
       {.name = "corners_fmin_fmax",
-       .text = {{"boxes.cuh", "corner_box.cuh", "strict_ties.cuh", "one_thread_a_box.cuh"},
+       .text = {kCorners,
                 {{"return a < b || a != a ? a : b;", "return fmin(a, b);"},
                  {"return a > b || a != a ? a : b;", "return fmax(a, b);"}}},
        .dtypes = {Dtype::f32, Dtype::f64},

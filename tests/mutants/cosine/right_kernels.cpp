@@ -20,6 +20,8 @@ OtherLaunch next_power_of_two(const Sizes& sizes) {
   return {1, std::min(1024u, std::bit_ceil(static_cast<std::uint32_t>(sizes.at("n_dim"))))};
 }
 
+OtherLaunch eight_lanes_in_128(const Sizes&) { return {16, 128}; }
+
 RightKernel thread_a_row(const std::string& name, const std::string& sums, const std::string& formulas) {
   RightKernel kernel;
   kernel.name = name;
@@ -55,6 +57,31 @@ RightKernel double_intermediates() {
                             kComputedInF32, {"exact"});
   kernel.text.edits = {{"using C = typename ComputeOf<D>::type;", "using C = double;", 2}};
   return kernel;
+}
+
+RightKernel fast_math() {
+  RightKernel kernel = with(thread_a_row("fast_math", "one_accumulator.cuh", "by_norms.cuh"), kComputedInF32,
+                            {"exact", "torch"});
+  kernel.text.fast_math = true;
+  kernel.drops_nan = true;
+  return kernel;
+}
+
+// Sums alone in double.
+RightKernel double_sums() {
+  RightKernel kernel = with(thread_a_row("double_sums", "one_accumulator.cuh", "by_reciprocal_roots.cuh"),
+                            kComputedInF32, {"exact"});
+  kernel.text.edits = {{"Sums<C> sums = {C(0), C(0), C(0)};\n  for", "Sums<double> sums = {0, 0, 0};\n  for"},
+                       {"const C a = load_value(row1 + i), b = load_value(row2 + i);\n    sums",
+                        "const double a = load_value(row1 + i), b = load_value(row2 + i);\n    sums"},
+                       {"  return sums;\n", "  return {C(sums.x11), C(sums.x22), C(sums.x12)};\n"}};
+  return kernel;
+}
+
+RightKernel eight_lanes_a_row() {
+  RightKernel kernel = thread_a_row("eight_lanes_a_row", "", "");
+  kernel.text = {{"rows.cuh", "by_norms.cuh", "eight_lanes_a_row.cuh"}, {}, eight_lanes_in_128};
+  return with(kernel, RightKernel().dtypes, {"exact", "similarity"});
 }
 
 // The first sweep is read again for the gradient, as the other sweeps are.
@@ -105,6 +132,12 @@ std::vector<RightKernel> right_kernels() {
       with(thread_a_row("kahan_sum", "kahan.cuh", "by_norms.cuh"), wide, {"exact"}),
       with(thread_a_row("reciprocal_roots", "one_accumulator.cuh", "by_reciprocal_roots.cuh"), all,
            {"exact", "torch"}),
+      with(thread_a_row("newton_roots", "one_accumulator.cuh", "by_newton_roots.cuh"), kOnlyF32,
+           {"exact", "torch"}),
+      with(thread_a_row("blocks_of_32", "blocks_of_32.cuh", "by_norms.cuh"), all, {"exact"}),
+      fast_math(),
+      double_sums(),
+      eight_lanes_a_row(),
       with(thread_a_row("root_of_product", "one_accumulator.cuh", "by_root_of_product.cuh"), wide,
            {"exact", "torch"}),
       with(thread_a_row("cross_products", "one_accumulator.cuh", "by_cross_products.cuh"), wide, {"exact"}),
