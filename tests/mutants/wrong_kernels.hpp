@@ -15,6 +15,7 @@ struct WrongKernel {
   std::string name = {};
   Pass pass = Pass::backward;  // whose kernel is wrong; the other one is the built-in
   KernelText text = {};
+  std::string scenario = "mixed";
   std::string check = "reference";            // the named check that fails
   std::string reason = "elements are wrong";  // is part of its reason
   std::vector<Dtype> dtypes = {Dtype::f32};   // where the fault is larger than the storage's rounding

@@ -41,7 +41,7 @@ std::optional<Kernel> offered(const Variant& variant, const CheckRequest& reques
 CheckRequest request_for(const Variant& variant) {
   CheckRequest request = request_for_case(variant.dtype, "", {}, {});
   request.passes = {variant.kernel.pass};
-  request.scenario = "mixed";
+  request.scenario = variant.kernel.scenario;
   request.skip = {"oracles"};  // no kernel takes part in it
   request.diagnose = !variant.kernel.diagnosis.empty();
   request.make_kernel = [variant, plain = request](const KernelOptions& options) {
@@ -69,8 +69,9 @@ TEST_P(WrongKernels, FailForTheRightReason) {
   ASSERT_NE(named, nullptr);
   EXPECT_EQ(name(named->verdict), "failed") << wrong.check << '\n' << explanation(results);
   EXPECT_THAT(named->reason, ::testing::HasSubstr(wrong.reason)) << explanation(results);
-  if (!wrong.diagnosis.empty())
+  if (!wrong.diagnosis.empty()) {
     EXPECT_THAT(suggestions(*named), ::testing::HasSubstr(' ' + wrong.diagnosis + ' '));
+  }
   for (const std::string& check : wrong.blind) {
     const CheckResult* result = find_check(results, wrong.pass, check);
     EXPECT_TRUE(result != nullptr && result->verdict == Verdict::passed) << check << '\n'

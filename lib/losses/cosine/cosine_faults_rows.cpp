@@ -56,7 +56,7 @@ std::vector<Fault> places() {
        .summary = "x1's rows began one element apart",
        .pass = kForward,
        .edits = {{kRow1, "const D* const row1 = x1 + row;", 2},
-                 {"load_value(row1 + column)", "load_value(row1 + column % (n_dim / 2))"}}},
+                 {"load_value(row1 + column)", "load_value(row1 + column % (n_dim > 1 ? n_dim / 2 : 1))"}}},
       {.name = "first_sweep_stored_again",
        .family = FaultFamily::stale_result,
        .summary = "later sweeps stored the first one's elements",

@@ -29,6 +29,19 @@ WrongKernel dropping_nan(const std::string& name, const std::string& smaller, co
   return kernel;
 }
 
+// Right for boxes that differ (right_kernels.cpp): (v - iou) + (1 + eps) loses eps, and alpha of equal boxes
+// is 0/0.
+WrongKernel fast_math() {
+  WrongKernel kernel;
+  kernel.name = "corners_by_fast_math";
+  kernel.pass = Pass::forward;
+  kernel.text = {{"boxes.cuh", "corner_box.cuh", "strict_ties.cuh", "one_thread_a_box.cuh"}, {}};
+  kernel.text.fast_math = true;
+  kernel.scenario = "identical";
+  kernel.reason = "(not finite)";
+  return kernel;
+}
+
 WrongKernel corners(Pass pass, const std::string& diagnosis, const std::vector<SourceEdit>& edits) {
   WrongKernel kernel;
   kernel.name = "corners_" + diagnosis;
@@ -49,8 +62,6 @@ std::vector<WrongKernel> corners_of_the_dictionary() {
       corners(forward, "sign_of_alpha_v", {{distance, "(r.d2 / r.c2 - v * alpha)"}}),
       corners(forward, "distance_dropped", {{distance, "(v * alpha)"}}),
       corners(forward, "alpha_v_dropped", {{distance, "(r.d2 / r.c2)"}}),
-      corners(forward, "no_eps_in_alpha",
-              {{"v / (C(1) - r.iou + v + Numbers<C>::kEps)", "v / (C(1) - r.iou + v)"}}),
       corners(forward, "overlap_unclamped",
               {{"larger(smaller(a.right, b.right) - larger(a.left, b.left), C(0))",
                 "(smaller(a.right, b.right) - larger(a.left, b.left))"},
@@ -83,6 +94,7 @@ std::vector<WrongKernel> corners_of_the_dictionary() {
 std::vector<WrongKernel> wrong_kernels() {
   std::vector<WrongKernel> kernels = corners_of_the_dictionary();
   const std::vector<WrongKernel> others = {
+      fast_math(),
       without_barrier("barrier_missing_after_filling", "the predictions are there"),
       without_barrier("barrier_missing_after_refilling", "the targets are there"),
       without_barrier("barrier_missing_before_reuse", "the tile is free again"),

@@ -60,8 +60,8 @@ RightKernel double_intermediates() {
 }
 
 RightKernel fast_math() {
-  RightKernel kernel = with(thread_a_row("fast_math", "one_accumulator.cuh", "by_norms.cuh"), kComputedInF32,
-                            {"exact", "torch"});
+  RightKernel kernel =
+      with(thread_a_row("fast_math", "one_accumulator.cuh", "by_norms.cuh"), kComputedInF32, {"torch"});
   kernel.text.fast_math = true;
   kernel.drops_nan = true;
   return kernel;

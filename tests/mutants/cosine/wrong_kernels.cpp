@@ -19,6 +19,22 @@ WrongKernel thread_a_row(Pass pass, const std::string& diagnosis, const std::vec
   return kernel;
 }
 
+// Right where no row is zero (right_kernels.cpp): a NaN is taken for a number.
+WrongKernel fast_math() {
+  WrongKernel kernel;
+  kernel.name = "thread_a_row_by_fast_math";
+  kernel.pass = Pass::forward;
+  kernel.text = {{"rows.cuh", "one_accumulator.cuh", "by_norms.cuh", "one_thread_a_row.cuh"},
+                 {},
+                 [](const Sizes&) {
+                   return OtherLaunch{32, 32};
+                 },
+                 true};
+  kernel.scenario = "zero_row";
+  kernel.reason = "the formula gives NaN here";
+  return kernel;
+}
+
 }  // namespace
 
 std::vector<WrongKernel> wrong_kernels() {
@@ -28,6 +44,7 @@ std::vector<WrongKernel> wrong_kernels() {
                     second = "store_value(dx2 + i, active ? coefficient * d2";
   const Pass forward = Pass::forward, backward = Pass::backward;
   return {
+      fast_math(),
       thread_a_row(forward, "sign_of_cos", {{"return C(1) - cosine;", "return C(1) + cosine;"}}),
       thread_a_row(forward, "margin_ignored",
                    {{"const C excess = cosine - margin;", "const C excess = cosine;"}}),
@@ -40,8 +57,10 @@ std::vector<WrongKernel> wrong_kernels() {
       thread_a_row(backward, "cos_of_the_other_sign",
                    {{derivative, "(other * r2 + own * r1 * cosine) * r1"}}),
       thread_a_row(backward, "projection_dropped", {{derivative, "other * r2 * r1"}}),
-      thread_a_row(backward, "outer_norm_left_out", {{derivative, "(other * r2 - own * r1 * cosine)"}}),
-      thread_a_row(backward, "outer_norm_of_the_other_row",
+      thread_a_row(backward, "outer_norm_left_out",
+                   {{first, "store_value(dx1 + i, active ? coefficient * square_root(sums.x11) * d1"}}),
+      thread_a_row(backward, "outer_norms_left_out", {{derivative, "(other * r2 - own * r1 * cosine)"}}),
+      thread_a_row(backward, "outer_norms_of_the_other_row",
                    {{derivative, "(other * r2 - own * r1 * cosine) * r2"}}),
       thread_a_row(backward, "gradients_swapped",
                    {{first, "store_value(dx1 + i, active ? coefficient * d2"},
