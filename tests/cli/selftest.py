@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """lossgrad selftest: every fault of the dictionaries is caught, and a diagnosis names those that have numbers of their own."""
 import json
+import os
+import re
 
-from cli_case import CliCase, main
+from cli_case import PROJECT, CliCase, main
 
 
 class Selftest(CliCase):
@@ -29,7 +31,9 @@ class Selftest(CliCase):
         asked = [fault for fault in faults if "diagnosed_as" in fault]
         self.assertGreaterEqual(len(named), 50)
         self.assertGreaterEqual(len(named), 0.9 * len(asked), [f["fault"] for f in asked if f["diagnosed_as"] == 0])
-        self.assertIn("faults: ", text)
+        with open(os.path.join(PROJECT, "README.md"), encoding="utf-8") as file:
+            sample = re.search(r"^\d+ faults: .*(?= in [\d.]+ s$)", file.read(), re.MULTILINE)[0]
+        self.assertIn(sample + ";", text)  # what the diagnosis names follows
 
     def test_faults_of_the_other_types(self):
         _, faults = self.faults("--dtype", "f64", "--fault", "constant_in_f32,root_in_f32,accumulated_in_f32")

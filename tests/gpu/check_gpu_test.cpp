@@ -2,6 +2,8 @@
 // The whole check on the cuda backend: right kernels pass, with the verdicts of the host backend. (Wrong
 // ones: lossgrad selftest --backend cuda.)
 #include <algorithm>
+#include <cstdio>
+#include <optional>
 #include <ostream>
 #include <utility>
 
@@ -84,7 +86,8 @@ TEST_P(CheckGpu, HostGivesTheSameVerdicts) {
     for (std::size_t i = 0; i < on_host.size(); ++i) {
       const std::string what = scenario + ' ' + check_support::label(on_host[i]);
       EXPECT_EQ(name(on_device[i].verdict), name(on_host[i].verdict)) << what << ": " << on_device[i].reason;
-      // What this check starts from is what the forward kernel saved, and two compilers may round that differently.
+      // What this check starts from is what the forward kernel saved, and two compilers may round that
+      // differently.
       if (on_host[i].check == "own_saved") {
         continue;
       }
@@ -94,6 +97,39 @@ TEST_P(CheckGpu, HostGivesTheSameVerdicts) {
     }
   }
 }
+
+// NVRTC's fast math flushes subnormals and takes approximate quotients and roots: each scenario passes, or is
+// rejected for elements that are wrong.
+class FastMathGpu : public GpuTest, public ::testing::WithParamInterface<std::string> {};
+
+TEST_P(FastMathGpu, PassesOrIsRejectedForItsErrors) {
+  const Loss& loss = find_loss(GetParam());
+  int passed = 0, rejected = 0;
+  for (const ScenarioInfo& scenario : loss.scenarios()) {
+    CheckRequest request =
+        request_for({GetParam(), Dtype::f32, loss.conventions().front().name}, scenario.name);
+    request.skip = {"oracles", "self_consistency", "guards", "propagation"};
+    request.diagnose = false;
+    request.make_kernel = [&](const KernelOptions& options) {
+      Kernel::Parts parts = loss.kernel(options).parts();
+      parts.fast_math = true;
+      return std::optional(Kernel(std::move(parts)));
+    };
+    for (const CheckResult& result : check_case(request, backend())) {
+      if (result.check != "reference") continue;
+      const bool right = result.verdict == Verdict::passed;
+      (right ? passed : rejected) += 1;
+      if (right) continue;
+      EXPECT_THAT(result.reason, ::testing::HasSubstr("elements are wrong")) << check_support::label(result);
+      std::printf("fast math, %s %s %s: %s\n", GetParam().c_str(), scenario.name.c_str(),
+                  std::string(name(result.case_id.pass)).c_str(), result.reason.c_str());
+    }
+  }
+  std::printf("fast math, %s: %d passed, %d rejected\n", GetParam().c_str(), passed, rejected);
+  EXPECT_GT(passed, rejected);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, FastMathGpu, ::testing::Values("ciou", "cosine"));
 
 INSTANTIATE_TEST_SUITE_P(All, CheckGpu, ::testing::ValuesIn(all_variants()), [](const auto& instance) {
   return instance.param.loss + '_' + check_support::label(instance.param);

@@ -12,6 +12,10 @@
 
 #include <gtest/gtest.h>
 
+#ifdef LOSSGRAD_TESTED_ON_GPU
+#include "gpu/gpu_test.hpp"
+#endif
+
 namespace lossgrad::mutants {
 namespace {
 
@@ -66,6 +70,15 @@ CheckRequest request_for(const Variant& variant, const RightCase& sizes, const S
   return request;
 }
 
+// The backend for which this program is built; none where that is cuda and there is no GPU.
+std::unique_ptr<Backend> tested_backend() {
+#ifdef LOSSGRAD_TESTED_ON_GPU
+  return cuda_status().available ? open_cuda_backend(0) : nullptr;
+#else
+  return open_backend(BackendKind::host);
+#endif
+}
+
 struct LargestUsage {
   double forward = 0, backward = 0;
   std::string forward_at, backward_at;
@@ -75,7 +88,8 @@ class RightKernels : public ::testing::TestWithParam<Variant> {
  public:
   // Every kernel compiled once, several at a time.
   static void SetUpTestSuite() {
-    backend_ = open_backend(BackendKind::host);
+    backend_ = tested_backend();
+    if (!backend_) return;
     std::vector<Kernel> kernels;
     std::set<std::string> known;
     for (const Variant& variant : variants()) {
@@ -101,6 +115,12 @@ class RightKernels : public ::testing::TestWithParam<Variant> {
   }
 
  protected:
+#ifdef LOSSGRAD_TESTED_ON_GPU
+  void SetUp() override {
+    if (!backend_) (void)gpu_or_end();
+  }
+#endif
+
   static std::unique_ptr<Backend> backend_;
   static std::map<std::string, LargestUsage> usage_;
 };
