@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <chrono>
 #include <ostream>
 
 #include "app/check_plan.hpp"
 #include "app/commands.hpp"
 #include "app/failure_files.hpp"
-#include "app/interrupt.hpp"
-#include "app/json_output.hpp"
+#include "app/run_frame.hpp"
 #include "base/error.hpp"
 #include "report/console.hpp"
-#include "report/progress_bar.hpp"
 
 namespace lossgrad::app {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 void list_choices(std::ostream& out, const std::string& title, const std::vector<NamedChoice>& choices) {
   std::size_t width = 0;
@@ -56,56 +51,23 @@ class CheckRun {
   CheckRun(const CheckOptions& options, const CommonOptions& common, const Environment& environment)
       : options_(options),
         environment_(environment),
-        style_(console_style(common, environment)),
-        table_wanted_(options.json != "-"),
         plan_(make_check_plan(options, environment.readers)),
         failure_files_(options, environment.write_arrays),
-        json_(options.json, environment.out),
-        bar_(environment.err, environment.err_is_terminal && common.verbosity != Verbosity::quiet,
-             environment.err_columns) {}
+        frame_(options.json, common, environment) {
+    frame_.run().context.tolerance_slack = options.slack;
+    frame_.run().context.tolerance_rtol = options.rtol;
+    frame_.run().context.tolerance_atol = options.atol;
+  }
 
   int execute() {
-    const Clock::time_point start = Clock::now();
-    backend_ = open_backend(choose_backend(options_.backend), options_.device);
-    run_.context = run_context(environment_);
-    run_.context.tolerance_slack = options_.slack;
-    run_.context.tolerance_rtol = options_.rtol;
-    run_.context.tolerance_atol = options_.atol;
-    run_.context.devices.push_back(device_context(backend_->device()));
-    const InterruptHandler handler;
-    try {
-      run_cases();
-    } catch (...) {
-      bar_.erase();
-      if (!run_.checks.empty()) (void)json_.finish(run_);
-      throw;
-    }
-    bar_.erase();
-    const bool written = json_.finish(run_);
-    const std::chrono::duration<double> seconds = Clock::now() - start;
-    if (table_wanted_) print_summary(environment_.out, run_, seconds.count(), style_);
+    const double seconds = frame_.execute(options_.backend, options_.device, plan_.requests.size(),
+                                          [this](std::size_t index) { run_case(index); });
+    if (frame_.table_wanted()) print_summary(environment_.out, frame_.run(), seconds, frame_.style());
     if (save_error_) throw Error(*save_error_);
-    return run_.complete && written ? exit_code_of(run_, options_.allow_mistrusted)
-                                    : InterruptHandler::exit_code();
+    return frame_.exit_code(exit_code_of(frame_.run(), options_.allow_mistrusted));
   }
 
  private:
-  void run_cases() {
-    for (std::size_t i = 0; i < plan_.requests.size(); ++i) {
-      try {
-        run_case(i);
-      } catch (const Interrupted&) {
-        return;
-      } catch (const Error&) {
-        // Ctrl-C reaches the compilers that the case runs too: their failure is not the news.
-        if (!InterruptHandler::interrupted()) throw;
-        return;
-      }
-      run_.complete = i + 1 == plan_.requests.size();
-      json_.save(run_);
-    }
-  }
-
   void run_case(std::size_t index) {
     CheckRequest request = plan_.requests[index];
     std::vector<std::string> notes;
@@ -113,25 +75,23 @@ class CheckRun {
       notes = plan_.files->notes;
       request.inputs = rounded_inputs(*plan_.files, request.dtype, notes);
     }
-    request.command = repeat_command(options_, request, backend_->name());
+    request.command = repeat_command(options_, request, frame_.backend().name());
     const auto progress = [&](double fraction, std::string_view label) {
-      if (InterruptHandler::interrupted()) throw Interrupted{};
-      bar_.update((static_cast<double>(index) + fraction) / static_cast<double>(plan_.requests.size()),
-                  label);
+      frame_.progress(index, fraction, label);
     };
     progress(0, request.scenario);
     std::vector<FailedPass> failed;
     if (failure_files_.wanted())
       request.on_failed_pass = [&failed](FailedPass pass) { failed.push_back(std::move(pass)); };
-    std::vector<CheckResult> results = check_case(request, *backend_, progress);
+    std::vector<CheckResult> results = check_case(request, frame_.backend(), progress);
     for (CheckResult& result : results) result.data_notes = notes;
     save_failures(request, failed, results);
-    bar_.erase();
-    if (table_wanted_) {
-      print_case(environment_.out, results, style_);
+    frame_.erase_bar();
+    if (frame_.table_wanted()) {
+      print_case(environment_.out, results, frame_.style());
       environment_.out.flush();
     }
-    run_.checks.insert(run_.checks.end(), results.begin(), results.end());
+    frame_.run().checks.insert(frame_.run().checks.end(), results.begin(), results.end());
   }
 
   // What cannot be saved must not cost the results of the run: the first error is told at the end.
@@ -148,15 +108,10 @@ class CheckRun {
 
   const CheckOptions& options_;
   const Environment& environment_;
-  ConsoleStyle style_;
-  bool table_wanted_;
   CheckPlan plan_;
   FailureFiles failure_files_;
   std::optional<Error> save_error_;
-  JsonOutput json_;
-  ProgressBar bar_;
-  std::unique_ptr<Backend> backend_;
-  Run run_;
+  RunFrame frame_;
 };
 
 }  // namespace

@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <chrono>
 #include <ostream>
 
 #include "app/commands.hpp"
-#include "app/interrupt.hpp"
-#include "app/json_output.hpp"
+#include "app/run_frame.hpp"
 #include "base/error.hpp"
 #include "base/suggest.hpp"
 #include "check/selftest.hpp"
 #include "report/fault_table.hpp"
-#include "report/progress_bar.hpp"
 
 namespace lossgrad::app {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kCompiledAtOnce = 16;
 
@@ -59,90 +54,60 @@ class SelftestRun {
   SelftestRun(const SelftestOptions& options, const CommonOptions& common, const Environment& environment)
       : options_(options),
         environment_(environment),
-        style_(console_style(common, environment)),
         list_(injections(options)),
-        json_(options.json, environment.out),
-        bar_(environment.err, environment.err_is_terminal && common.verbosity != Verbosity::quiet,
-             environment.err_columns) {}
+        frame_(options.json, common, environment) {}
 
   int execute() {
-    const Clock::time_point start = Clock::now();
-    backend_ = open_backend(choose_backend(options_.backend), options_.device);
-    run_.context = run_context(environment_);
-    run_.context.devices.push_back(device_context(backend_->device()));
-    const InterruptHandler handler;
-    try {
-      inject_all();
-    } catch (...) {
-      bar_.erase();
-      if (!run_.faults.empty()) (void)json_.finish(run_);
-      throw;
-    }
-    bar_.erase();
-    const bool written = json_.finish(run_);
-    if (options_.json != "-") print(std::chrono::duration<double>(Clock::now() - start).count());
-    return run_.complete && written ? exit_code() : InterruptHandler::exit_code();
+    const double seconds = frame_.execute(
+        options_.backend, options_.device, list_.size(), [this](std::size_t index) { inject(index); },
+        kCompiledAtOnce);
+    if (frame_.table_wanted()) print(seconds);
+    return frame_.exit_code(exit_code());
   }
 
  private:
-  void inject_all() {
-    for (std::size_t i = 0; i < list_.size(); ++i) {
-      if (InterruptHandler::interrupted()) return;
-      try {
-        if (i % kCompiledAtOnce == 0) compile(i);
-        bar_.update(static_cast<double>(i) / static_cast<double>(list_.size()), list_[i].fault->name);
-        const auto& [loss, fault, dtype] = list_[i];
-        run_.faults.push_back(check_fault(*loss, *fault, dtype, *backend_, options_.diagnosis));
-      } catch (const Error&) {
-        // Ctrl-C reaches the compilers too: their failure is not the news.
-        if (!InterruptHandler::interrupted()) throw;
-        return;
-      }
-      run_.complete = i + 1 == list_.size();
-      if (i % kCompiledAtOnce == 0 || run_.complete) json_.save(run_);
-    }
+  void inject(std::size_t index) {
+    if (index % kCompiledAtOnce == 0) compile(index);
+    const auto& [loss, fault, dtype] = list_[index];
+    frame_.progress(index, 0, fault->name);
+    frame_.run().faults.push_back(check_fault(*loss, *fault, dtype, frame_.backend(), options_.diagnosis));
   }
 
   // The kernels of the next injections, several at a time.
   void compile(std::size_t begin) {
-    bar_.update(static_cast<double>(begin) / static_cast<double>(list_.size()), "compiling");
+    frame_.progress(begin, 0, "compiling");
     std::vector<Kernel> kernels;
     for (std::size_t i = begin; i < std::min(list_.size(), begin + kCompiledAtOnce); ++i) {
       const auto& [loss, fault, dtype] = list_[i];
       if (!fault->shows_in(dtype)) continue;
       for (Kernel& kernel : fault_kernels(*loss, *fault, dtype)) kernels.push_back(std::move(kernel));
     }
-    (void)backend_->load_all(kernels);
+    (void)frame_.backend().load_all(kernels);
   }
 
   void print(double seconds) {
-    print_faults(environment_.out, run_.faults, style_);
+    const Run& run = frame_.run();
+    print_faults(environment_.out, run.faults, frame_.style());
     if (options_.diagnosis) {
       environment_.out << '\n';
-      print_confusion(environment_.out, run_.faults, style_);
+      print_confusion(environment_.out, run.faults, frame_.style());
     }
     environment_.out << '\n';
-    print_fault_summary(environment_.out, run_, seconds, style_);
+    print_fault_summary(environment_.out, run, seconds, frame_.style());
   }
 
-  [[nodiscard]] int exit_code() const {
-    const bool slipped = std::any_of(run_.faults.begin(), run_.faults.end(), [](const FaultResult& fault) {
-      return fault.outcome == FaultOutcome::slipped;
-    });
-    const bool any = std::any_of(run_.faults.begin(), run_.faults.end(), [](const FaultResult& fault) {
-      return fault.outcome == FaultOutcome::caught;
-    });
-    return any && !slipped ? kExitPassed : kExitFailed;
+  [[nodiscard]] int exit_code() {
+    const auto any = [this](FaultOutcome outcome) {
+      return std::any_of(frame_.run().faults.begin(), frame_.run().faults.end(),
+                         [&](const FaultResult& fault) { return fault.outcome == outcome; });
+    };
+    return any(FaultOutcome::caught) && !any(FaultOutcome::slipped) ? kExitPassed : kExitFailed;
   }
 
   const SelftestOptions& options_;
   const Environment& environment_;
-  ConsoleStyle style_;
   std::vector<Injection> list_;
-  JsonOutput json_;
-  ProgressBar bar_;
-  std::unique_ptr<Backend> backend_;
-  Run run_;
+  RunFrame frame_;
 };
 
 }  // namespace

@@ -187,12 +187,13 @@ bool BinaryCache::store(std::string_view key, std::string_view kind,
   if (!folder_ || payload.size() + sizeof(Footer) > limit_bytes_) return false;
   std::string temporary = (*folder_ / kTemporaryPrefix).string() + "XXXXXX";
   const FileDescriptor file(::mkostemp(temporary.data(), O_CLOEXEC));  // mode 0600
-  if (!file.is_open()) return false;
   const Footer footer = make_footer(key, kind, payload);
-  if (!write_exactly(file.get(), payload) ||
+  if (!file.is_open() || !write_exactly(file.get(), payload) ||
       !write_exactly(file.get(), std::as_bytes(std::span(&footer, 1))) ||
       ::rename(temporary.c_str(), (*folder_ / name).c_str()) != 0) {
-    ::unlink(temporary.c_str());
+    const int error_number = errno;
+    warn_once(folder_->string() + ": " + std::system_category().message(error_number));
+    if (file.is_open()) ::unlink(temporary.c_str());
     return false;
   }
   evict(*folder_, limit_bytes_);

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/run_frame.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "app/interrupt.hpp"
+#include "base/error.hpp"
+
+namespace lossgrad::app {
+
+RunFrame::RunFrame(std::string json, const CommonOptions& common, const Environment& environment)
+    : json_path_(std::move(json)),
+      style_(console_style(common, environment)),
+      json_(json_path_, environment.out),
+      bar_(environment.err, environment.err_is_terminal && common.verbosity != Verbosity::quiet,
+           environment.err_columns) {
+  run_.context = run_context(environment);
+}
+
+double RunFrame::execute(BackendChoice backend, int device, std::size_t steps,
+                         const std::function<void(std::size_t)>& step, std::size_t steps_per_save) {
+  const auto start = std::chrono::steady_clock::now();
+  steps_ = steps;
+  backend_ = open_backend(choose_backend(backend), device);
+  run_.context.devices.push_back(device_context(backend_->device()));
+  const InterruptHandler handler;
+  try {
+    take_steps(step, steps_per_save);
+  } catch (...) {
+    bar_.erase();
+    if (!run_.checks.empty() || !run_.faults.empty()) (void)json_.finish(run_);
+    throw;
+  }
+  bar_.erase();
+  written_ = json_.finish(run_);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+void RunFrame::take_steps(const std::function<void(std::size_t)>& step, std::size_t steps_per_save) {
+  for (std::size_t i = 0; i < steps_; ++i) {
+    try {
+      step(i);
+    } catch (const Interrupted&) {
+      return;
+    } catch (const Error&) {
+      // Ctrl-C reaches the compilers that a step runs too: their failure is not the news.
+      if (!InterruptHandler::interrupted()) throw;
+      return;
+    }
+    run_.complete = i + 1 == steps_;
+    if ((i + 1) % steps_per_save == 0 || run_.complete) json_.save(run_);
+  }
+}
+
+void RunFrame::progress(std::size_t index, double fraction, std::string_view label) {
+  if (InterruptHandler::interrupted()) throw Interrupted{};
+  bar_.update((static_cast<double>(index) + fraction) / static_cast<double>(steps_), label);
+}
+
+int RunFrame::exit_code(int code) const {
+  return run_.complete && written_ ? code : InterruptHandler::exit_code();
+}
+
+}  // namespace lossgrad::app
