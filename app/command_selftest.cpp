@@ -79,7 +79,6 @@ class SelftestRun {
     std::vector<Kernel> kernels;
     for (std::size_t i = begin; i < std::min(list_.size(), begin + kCompiledAtOnce); ++i) {
       const auto& [loss, fault, dtype] = list_[i];
-      if (!fault->shows_in(dtype)) continue;
       for (Kernel& kernel : fault_kernels(*loss, *fault, dtype)) kernels.push_back(std::move(kernel));
     }
     (void)frame_.backend().load_all(kernels);

@@ -352,9 +352,9 @@ const std::vector<CheckName>& check_names() {
       {"guards",
        "every element written, nothing else touched, ragged sizes, misaligned bases, fresh results"},
       {"repeatability",
-       "same bits on a second run, for every block size and (host) in other orders of threads"},
+       "same bits on a second run, for other block sizes and (host) in other orders of threads"},
       {"propagation",
-       "what depends on a NaN in an input or dy is NaN, and nothing else is; infinities alike"},
+       "what depends on a NaN in an input or dy is NaN, other items keep their bits; infinities alike"},
   };
   return names;
 }

@@ -25,6 +25,14 @@ Kernel own_kernel(const CheckRequest& request, Pass pass, Dtype dtype) {
   return request.loss->kernel({pass, dtype, request.convention, request.block, request.sizes});
 }
 
+std::int64_t elements_per_item(const CheckRequest& request, const Kernel& kernel) {
+  std::int64_t elements = 0;
+  for (const Argument& argument : kernel.arguments()) {
+    if (argument.is_array()) elements += item_layout(request, argument).per_item();
+  }
+  return elements;
+}
+
 ItemLayout item_layout(const CheckRequest& request, const Argument& argument) {
   return item_layout(argument, request.loss->item_size(), request.sizes);
 }

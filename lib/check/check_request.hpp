@@ -17,6 +17,8 @@ Kernel own_kernel(const CheckRequest& request, Pass pass, Dtype dtype);
 bool made_of_kinks(const CheckRequest& request);
 // Where the case's items lie in an argument.
 ItemLayout item_layout(const CheckRequest& request, const Argument& argument);
+// Over all arrays of the kernel.
+std::int64_t elements_per_item(const CheckRequest& request, const Kernel& kernel);
 // The request's sizes with another number of items.
 Sizes sizes_with(const CheckRequest& request, std::int64_t items);
 

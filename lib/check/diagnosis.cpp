@@ -45,10 +45,7 @@ CheckRequest cut_request(const CaseContext& context, Pass pass, const std::vecto
 
 std::vector<std::int64_t> items_to_look_at(const CheckRequest& request, const Kernel& kernel,
                                            const std::vector<std::int64_t>& worst) {
-  std::int64_t per_item = 0;
-  for (const Argument& argument : kernel.arguments()) {
-    if (argument.is_array()) per_item += item_layout(request, argument).per_item();
-  }
+  const std::int64_t per_item = elements_per_item(request, kernel);
   const std::int64_t count = request.sizes.at(request.loss->item_size());
   const std::int64_t first = std::min(
       count, std::clamp<std::int64_t>(kMostElements / std::max<std::int64_t>(1, per_item), 1, kFirstItems));

@@ -12,7 +12,8 @@
 namespace lossgrad {
 namespace {
 
-// Canary zones: two blocks of 1024 f64 elements at least, a sixteenth of the data where that is more.
+// Canary zones: two blocks of 1024 f64 elements at least, a sixteenth of the data where that is more, at most
+// 4 MiB.
 constexpr std::size_t kLeastZoneBytes = 16384;
 constexpr std::size_t kMostZoneBytes = std::size_t{4} << 20;
 constexpr std::size_t kPieceBytes = std::size_t{4} << 20;  // for hashing without a copy of the whole buffer

@@ -30,14 +30,6 @@ std::vector<std::int64_t> ragged_sizes(std::int64_t block, std::int64_t case_ite
   return {sizes.begin(), sizes.end()};
 }
 
-std::int64_t elements_per_item(const Kernel& kernel, const CheckRequest& request) {
-  std::int64_t elements = 0;
-  for (const Argument& argument : kernel.arguments()) {
-    if (argument.is_array()) elements += item_layout(request, argument).per_item();
-  }
-  return elements;
-}
-
 std::string at_place(std::string place, const std::string& finding) {
   place += ": ";
   place += finding;
@@ -67,7 +59,7 @@ Findings check_small_sizes(const CaseContext& context, const ReadyKernel& kernel
   const std::int64_t block = kernel.kernel.parts().launch.items_per_block;
   Findings findings;
   for (const std::int64_t items : ragged_sizes(block, request.sizes.at(request.loss->item_size()),
-                                               elements_per_item(kernel.kernel, request))) {
+                                               elements_per_item(request, kernel.kernel))) {
     if (items > 0 && context.source.empty()) continue;
     for (const std::int64_t misalignment : {0, 1}) {
       if (misalignment > 0 && items < block - 1) continue;

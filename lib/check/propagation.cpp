@@ -13,9 +13,9 @@ namespace lossgrad {
 namespace {
 
 constexpr std::int64_t kLeastItems = 64;
-constexpr std::int64_t kFewestItems = 4;  // where items are long
+constexpr std::int64_t kLeastLongItems = 4;  // where items are long
 constexpr std::int64_t kMostElements = std::int64_t{1} << 18;
-constexpr std::int64_t kStep = 7;  // no divisor of a warp or a block
+constexpr std::int64_t kStep = 7;  // no divisor of a warp
 
 // An item with one element that is not finite.
 struct Touched {
@@ -66,13 +66,10 @@ class PropagationRun {
  private:
   // Of the case's own sizes, which may be none.
   [[nodiscard]] std::int64_t small_size() const {
-    std::int64_t elements = 0;
-    for (const Argument& argument : kernel_.kernel.arguments()) {
-      if (argument.is_array()) elements += item_layout(request_, argument).per_item();
-    }
+    const std::int64_t elements = elements_per_item(request_, kernel_.kernel);
     const std::int64_t block = kernel_.kernel.parts().launch.items_per_block;
     const std::int64_t wanted = std::max(2 * block + block / 8 + 1, kLeastItems);
-    return std::min(wanted, std::max({kMostElements / elements, block + 1, kFewestItems}));
+    return std::min(wanted, std::max({kMostElements / elements, block + 1, kLeastLongItems}));
   }
 
   [[nodiscard]] KernelRun run_of(const CaseContext& context) const {

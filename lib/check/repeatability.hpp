@@ -6,7 +6,8 @@
 
 namespace lossgrad {
 
-// The same bits from every block size, and on backends that can order threads under shuffled schedules.
+// The same bits from every block size of Loss::repeatability_blocks(), and from further launches: under
+// shuffled schedules on backends that can order threads, as they come on others.
 Findings check_same_bits(const CaseContext& context, Pass pass);
 
 }  // namespace lossgrad

@@ -13,11 +13,7 @@ namespace {
 constexpr std::int64_t kMostValues = std::int64_t{1} << 22;
 
 bool is_whole(const CheckRequest& request, Pass pass) {
-  std::int64_t per_item = 0;
-  const Kernel kernel = own_kernel(request, pass, request.dtype);
-  for (const Argument& argument : kernel.arguments()) {
-    if (argument.is_array()) per_item += item_layout(request, argument).per_item();
-  }
+  const std::int64_t per_item = elements_per_item(request, own_kernel(request, pass, request.dtype));
   return request.sizes.at(request.loss->item_size()) * per_item <= kMostValues;
 }
 

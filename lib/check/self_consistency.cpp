@@ -80,8 +80,13 @@ std::vector<double> forward_values(const CheckRequest& request, const KernelRun&
   const auto outputs_of = [&](std::int64_t item) {
     Loss::ItemOutputs values;
     for (const Argument& argument : forward.arguments()) {
-      if (is_written(argument, Pass::forward))
-        values[argument.name] = {outputs.at(argument.name)[static_cast<std::size_t>(item)]};
+      if (!is_written(argument, Pass::forward)) continue;
+      const ItemLayout& layout = run.layout(argument.name);
+      for (std::int64_t c = 0; c < layout.per_item(); ++c) {
+        const std::int64_t at =
+            (c / layout.inner * run.item_count() + item) * layout.inner + c % layout.inner;
+        values[argument.name].push_back(outputs.at(argument.name)[static_cast<std::size_t>(at)]);
+      }
     }
     return values;
   };

@@ -72,6 +72,25 @@ std::string shortfall(const Fault& fault, const std::vector<CheckResult>& result
   return "";
 }
 
+// Outcome and reason. What is declared to make no difference must not be seen by the check that sees it
+// elsewhere.
+void decide(const Fault& fault, Dtype dtype, const std::vector<CheckResult>& checks, double slack,
+            bool orders_threads, FaultResult& result) {
+  const CheckResult* const named = find(checks, fault.check);
+  const bool unseen = named != nullptr && named->verdict != Verdict::failed;
+  if (!fault.shows_in(dtype)) {
+    result.outcome = unseen ? FaultOutcome::equivalent : FaultOutcome::slipped;
+    result.reason =
+        unseen ? fault.elsewhere : fault.check + " fails where none should be seen (" + fault.elsewhere + ")";
+  } else if (fault.races && unseen && !orders_threads) {
+    result.outcome = FaultOutcome::equivalent;
+    result.reason = "a race that this device's order of threads hides; the host backend shows it";
+  } else {
+    result.reason = shortfall(fault, checks, slack);
+    result.outcome = result.reason.empty() ? FaultOutcome::caught : FaultOutcome::slipped;
+  }
+}
+
 }  // namespace
 
 CheckRequest fault_request(const Loss& loss, const Fault& fault, Dtype dtype) {
@@ -113,21 +132,11 @@ FaultResult check_fault(const Loss& loss, const Fault& fault, Dtype dtype, Backe
   result.pass = fault.pass;
   result.dtype = dtype;
   result.backend = backend.name();
-  if (!fault.shows_in(dtype)) {
-    result.outcome = FaultOutcome::equivalent;
-    result.reason = fault.elsewhere;
-    return result;
-  }
   const auto start = std::chrono::steady_clock::now();
   CheckRequest request = fault_request(loss, fault, dtype);
   request.diagnose = diagnose;
   const std::vector<CheckResult> checks = check_case(request, backend);
-  result.reason = shortfall(fault, checks, request.tolerance.slack);
-  result.outcome = result.reason.empty() ? FaultOutcome::caught : FaultOutcome::slipped;
-  if (result.outcome == FaultOutcome::slipped && fault.races && !backend.orders_threads()) {
-    result.outcome = FaultOutcome::equivalent;
-    result.reason = "a race that this device's order of threads hides; the host backend shows it";
-  }
+  decide(fault, dtype, checks, request.tolerance.slack, backend.orders_threads(), result);
   for (const CheckResult& check : checks) {
     if (check.bound_usage) result.bound_usage = std::max(result.bound_usage, check.bound_usage->max);
     if (check.verdict != Verdict::failed) continue;

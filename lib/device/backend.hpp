@@ -110,7 +110,8 @@ class Backend {
                     std::span<const std::byte> pattern) = 0;
 
   // Kernels may read [offset, offset + bytes) of the memory and nothing else of it; transfers may. Where the
-  // program is built with the address sanitizer, the host backend ends it with a report of a read elsewhere.
+  // program is built by GCC with the address sanitizer, the host backend ends it with a report of a read
+  // elsewhere.
   virtual void fence(DeviceMemory& /*memory*/, std::size_t /*offset*/, std::size_t /*bytes*/) {}
 
   // A launch with an empty grid does nothing.

@@ -47,6 +47,8 @@ std::string_view name(FaultFamily family) {
       return "low precision";
     case FaultFamily::swallowed_nan:
       return "swallowed NaN";
+    case FaultFamily::spread_nan:
+      return "spread NaN";
     case FaultFamily::narrow_offset:
       return "narrow offset";
     case FaultFamily::inconsistent:

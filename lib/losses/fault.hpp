@@ -34,7 +34,8 @@ enum class FaultFamily {
   barrier,          // missing
   order_dependent,  // other results in another order of threads
   low_precision,    // an intermediate in a narrower type
-  swallowed_nan,    // by fmin, fmax or a comparison
+  swallowed_nan,    // by fmin, fmax or a comparison; or an infinity that is clipped
+  spread_nan,       // to other boxes or rows
   narrow_offset,    // an index in too few bits
   inconsistent,     // forward and backward do not belong together
 };

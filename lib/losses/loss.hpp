@@ -75,7 +75,8 @@ struct Items {
 };
 
 // Right values of one output for a run of items, in the output's layout. Element e is right when
-// low[e] - bound[e] <= got <= high[e] + bound[e]; low < high only where a branch is undecidable (a kink).
+// low[e] - bound[e] <= got <= high[e] + bound[e]; low < high where a branch is undecidable (a kink), else
+// by rounding alone.
 struct ReferenceValues {
   std::vector<double> low;
   std::vector<double> high;

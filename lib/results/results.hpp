@@ -19,7 +19,7 @@ enum class Verdict {
   passed,
   failed,
   mistrusted,  // agrees, but proves little: nearly all gradients zero, nearly all elements kinks or unbounded
-  unsupported,  // the kernel or backend cannot run this case
+  unsupported,  // the kernel or backend cannot run this case; no check says so yet
   skipped,      // left out on request (--skip) or not applicable; the reason says which
 };
 std::string_view name(Verdict verdict);

@@ -75,15 +75,17 @@ double eighths(Random& random, int least, int most) {
 struct Pair {
   Box pred, target;
 };
+// Few binary digits, so that every edge is a number of every storage type. Sides of at least 2 and centres at
+// most 1 apart: the boxes overlap.
+double side(Random& random) { return eighths(random, 4, 16) * 4; }
 Box random_box(Random& random) {
-  return {eighths(random, -80, 80), eighths(random, -80, 80), eighths(random, 2, 64) * 2,
-          eighths(random, 2, 64) * 2};
+  return {eighths(random, -40, 40), eighths(random, -40, 40), side(random), side(random)};
 }
 Pair overlapping(Random& random) {
   const Box target = random_box(random);
-  const Box pred = {target[0] + target[2] / 8 * eighths(random, -8, 8), target[1] + target[3] / 8,
-                    eighths(random, 2, 64) * 2, eighths(random, 2, 64) * 2};
-  return {pred, target};
+  return {
+      {target[0] + eighths(random, -8, 8), target[1] + eighths(random, -8, 8), side(random), side(random)},
+      target};
 }
 // A new centre of pred that puts one of its edges (`side` of the axis: -1 lower, 1 upper) on one of target's.
 void put_edge(Pair& pair, std::size_t axis, int side, int of_target) {
@@ -195,7 +197,7 @@ ReferenceValues ciou_gradients(const Pair& pair, Dtype dtype, const std::string&
   return reference.at("d_pred");
 }
 
-// What no tie rule gives lies more than the slack away from the hull.
+// A value further from the hull than the slack times the bound, and rounding to the type, allow.
 void expect_rejected_outside(Dtype dtype, const ReferenceValues& right, std::size_t e,
                              const std::string& what) {
   if (!std::isfinite(right.bound[e])) return;
@@ -213,13 +215,13 @@ TEST_P(CiouHull, HoldsWhateverARightKernelDoesAtATie) {
   const CiouConvention& convention = find_ciou_convention(name_of_convention);
   for (const Kink& kink : kinks()) {
     Random random(7);
-    int undecided = 0, decided = 0;
+    int undecided = 0;
     for (int i = 0; i < 100; ++i) {
       const Pair pair = kink.make(random);
       const ReferenceValues right = ciou_gradients(pair, dtype, name_of_convention);
       for (std::size_t c = 0; c < 4; ++c) {
         std::string what = kink.name + ' ' + std::to_string(i) + " component " + std::to_string(c);
-        (right.high[c] > right.low[c] ? undecided : decided) += 1;
+        undecided += (right.flags[c] & kKink) != 0 ? 1 : 0;
         std::vector<TieRule> rules = tie_rules(random);
         for (const bool lesser : {true, false}) {  // min and max from the left and from the right
           rules.emplace_back([c, lesser](const Slopes& first, const Slopes& second) {
@@ -237,8 +239,12 @@ TEST_P(CiouHull, HoldsWhateverARightKernelDoesAtATie) {
         expect_rejected_outside(dtype, right, c, what);
       }
     }
-    EXPECT_GT(undecided, kink.name == "touching_corners" ? -1 : 60) << kink.name;
-    EXPECT_GT(undecided + decided, 0);
+    // An overlap of 0 times 0 has the gradient zero from every side.
+    if (kink.name == "touching_corners") {
+      EXPECT_EQ(undecided, 0);
+    } else {
+      EXPECT_GE(undecided, 100) << kink.name << ": at least one component of each pair";
+    }
   }
 }
 
@@ -252,7 +258,8 @@ INSTANTIATE_TEST_SUITE_P(All, CiouHull,
                                   std::string(name(std::get<1>(instance.param)));
                          });
 
-// Rows of ones and minus ones whose cosine is a multiple of 1/2 to 1/8: exactly the margin.
+// Rows of ones and minus ones: the cosine is a multiple of 2/n_dim, n_dim a power of four, and exactly the
+// margin.
 class CosineHull : public ::testing::TestWithParam<Dtype> {};
 
 TEST_P(CosineHull, HoldsBothSidesAndTheMiddleWhereTheCosineIsTheMargin) {

@@ -38,7 +38,7 @@ std::map<std::string, Expected> ciou_faults() {
       {"alpha_detached", {}},
       {"enclosing_box_held_fixed", {}},
       {"sign_of_enclosing_part_in_centres", {}},
-      {"corners_read_as_centres", {}},
+      {"centres_read_as_corners", {}},
       {"distance_not_squared", {}},
   };
 }
@@ -64,11 +64,11 @@ std::map<std::string, Expected> cosine_faults() {
   };
 }
 
-void expect_parts(const Loss& loss, std::map<std::string, Expected> expected) {
+void expect_parts(const Loss& loss, Dtype dtype, std::map<std::string, Expected> expected) {
   for (const Fault& fault : loss.faults()) {
     const auto found = expected.find(fault.name);
     if (found == expected.end()) continue;
-    CheckRequest request = fault_request(loss, fault, Dtype::f32);
+    CheckRequest request = fault_request(loss, fault, dtype);
     request.skip = {"oracles", "self_consistency", "guards", "repeatability", "propagation", "own_saved"};
     const auto results = check_case(request, check_support::host());
     const CheckResult& result = check_support::find(results, fault.pass, "reference");
@@ -82,8 +82,11 @@ void expect_parts(const Loss& loss, std::map<std::string, Expected> expected) {
 }
 
 TEST(Parts, AreNamedWhenOneExplainsTheDifference) {
-  expect_parts(find_loss("ciou"), ciou_faults());
-  expect_parts(find_loss("cosine"), cosine_faults());
+  for (const Dtype dtype : {Dtype::f32, Dtype::f64}) {
+    SCOPED_TRACE(name(dtype));
+    expect_parts(find_loss("ciou"), dtype, ciou_faults());
+    expect_parts(find_loss("cosine"), dtype, cosine_faults());
+  }
 }
 
 void expect_no_part(CheckRequest request) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Propagation of what is not finite: the check at its own sizes, and the scenario non_finite. Wrong kernels
-// are in tests/mutants.
+// Propagation of what is not finite: the check at its own sizes, and the scenario non_finite. (Wrong kernels:
+// selftest.)
 #include <limits>
 
 #include <gmock/gmock.h>
@@ -36,7 +36,7 @@ TEST(Propagation, BringsItsOwnSize) {
   for (const std::int64_t boxes : {0, 1, 5000}) expect_both_pass(ciou_request(Dtype::f32, "yolo", boxes));
 }
 
-TEST(Propagation, LooksAtEveryElementOfTwoBlocksAndATail) {
+TEST(Propagation, LooksAtTwoBlocksAndATail) {
   const auto results =
       check_case(only_propagation(ciou_request(Dtype::f32, "yolo", 0, "overlapping")), host());
   constexpr std::int64_t kBoxes = 2 * 256 + 32 + 1;

@@ -46,8 +46,8 @@ TEST(Faults, EveryFamilyHasSome) {
   EXPECT_EQ(found.size(), static_cast<std::size_t>(FaultFamily::inconsistent) + 1);
 }
 
-// An edit of a kernel that the dictionary does not follow: in every type and convention, not only in those
-// that selftest runs.
+// An edit of a kernel that the dictionary does not follow: in every type, not only in those that selftest
+// runs.
 TEST(Faults, AreEditsOfTheKernelsAsTheyAre) {
   for (const Loss* loss : all_losses()) {
     for (const Fault& fault : loss->faults()) {
@@ -92,7 +92,16 @@ TEST(Selftest, AFaultThatShowsInOtherTypesIsEquivalent) {
                                          Dtype::f32, check_support::host(), false);
   EXPECT_EQ(result.outcome, FaultOutcome::equivalent);
   EXPECT_FALSE(result.reason.empty());
-  EXPECT_EQ(result.seconds, 0);
+}
+
+TEST(Selftest, WhatIsSaidToMakeNoDifferenceAndIsSeenSlipsThrough) {
+  const Loss& loss = find_loss("ciou");
+  Fault elsewhere = find_fault(loss, "gradient_doubled", Pass::backward);
+  elsewhere.dtypes = {Dtype::f64};
+  elsewhere.elsewhere = "nobody sees it";
+  const FaultResult result = check_fault(loss, elsewhere, Dtype::f32, check_support::host(), false);
+  EXPECT_EQ(result.outcome, FaultOutcome::slipped);
+  EXPECT_THAT(result.reason, HasSubstr("fails where none should be seen (nobody sees it)"));
 }
 
 // A right kernel that is held to less than its bound does nothing wrong.

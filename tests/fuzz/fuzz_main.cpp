@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // fuzz_TARGET [--seconds N] [--seed S] [--only CASE] FOLDER...
-// Feeds changed copies of the files below the folders to the target that is linked. Case i depends on seed
-// and i alone: the number of a failing case, printed before it ends, repeats it with --only.
+// Feeds changed copies of the files below the folders to the target that is linked. Case i depends on seed, i
+// and those files: the number of a failing case, printed before it ends, repeats it with --only.
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -83,14 +83,13 @@ std::vector<std::string> read_corpus(const std::vector<std::filesystem::path>& f
 int run_case(const std::vector<std::string>& corpus, std::uint64_t seed, std::uint64_t number) {
   std::seed_seq sequence{seed, seed >> 32, number, number >> 32};
   std::mt19937_64 random(sequence);
-  const std::string bytes = lossgrad::fuzz::mutate(corpus, random);
+  // The samples themselves first, unchanged.
+  const std::string bytes = number < corpus.size() ? corpus[number] : lossgrad::fuzz::mutate(corpus, random);
   return lossgrad::fuzz::run_case(std::as_bytes(std::span(bytes)));
 }
 
 int run(const Options& options) {
   const std::vector<std::string> corpus = read_corpus(options.folders);
-  // The samples themselves first, unchanged.
-  for (const std::string& sample : corpus) lossgrad::fuzz::run_case(std::as_bytes(std::span(sample)));
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(options.seconds);
   std::uint64_t number = options.only.value_or(0);
   std::uint64_t accepted = 0;
@@ -101,7 +100,8 @@ int run(const Options& options) {
   } while (!options.only && std::chrono::steady_clock::now() < end);
   std::printf("fuzz: seed %llu, %zu samples, %llu cases, %llu accepted, no fault\n",
               static_cast<unsigned long long>(options.seed), corpus.size(),
-              static_cast<unsigned long long>(number), static_cast<unsigned long long>(accepted));
+              static_cast<unsigned long long>(number - options.only.value_or(0)),
+              static_cast<unsigned long long>(accepted));
   return EXIT_SUCCESS;
 }
 

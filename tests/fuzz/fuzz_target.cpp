@@ -25,9 +25,11 @@ int accepts(ErrorKind kind, const std::string& start, const std::function<void()
     require(error.kind() == kind, "wrong kind of error: " + message);
     require(message.starts_with(start), "does not begin with " + start + ": " + message);
     require(message.size() < kLongestMessage, "long message: " + message);
-    const std::string shown = escaped_controls(message);  // as the program prints it
+    // As the program prints it: what the message quotes may hold anything but a line end.
+    const std::string shown = escaped_controls(message);
     require(std::none_of(shown.begin(), shown.end(), [](unsigned char c) { return c < ' ' || c == 0x7f; }),
             "control characters in: " + message);
+    require(message.find('\n') == std::string::npos, "more than one line: " + message);
     return 0;
   }
 }

@@ -9,8 +9,8 @@
 
 namespace lossgrad::mutants {
 
-// From files: what the dictionary of the loss (losses/fault.hpp) cannot say as an edit of the built-in
-// kernel.
+// From files: faults for which the built-in kernel has no place, and faults of the loss's dictionary
+// (losses/fault.hpp) in another kernel's text.
 struct WrongKernel {
   std::string name = {};
   Pass pass = Pass::backward;  // whose kernel is wrong; the other one is the built-in

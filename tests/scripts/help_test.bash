@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Each script says what it does, from any folder, and refuses options that it does not know.
+# Each script says what it does, from any folder; those that take no others' arguments refuse options that they do not know.
 
 set -euo pipefail
 # shellcheck source=tests/scripts/testing.bash

@@ -34,18 +34,27 @@ constexpr auto kOptions = std::to_array<const char*>({
     "-fno-trapping-math",
     "-fno-strict-aliasing",
     "-w",
-#ifdef __SANITIZE_ADDRESS__  // GCC's name, as the options are
-    // Reads alone (read_fence.hpp).
-    "-fsanitize=address",
-    "--param=asan-instrument-writes=0",
-    "--param=asan-stack=0",
-#endif
 });
+// Of a program that GCC built with the address sanitizer, by GCC: reads alone (read_fence.hpp).
+#if defined(__SANITIZE_ADDRESS__) && !defined(__clang__)
+constexpr bool kSanitized = true;
+#else
+constexpr bool kSanitized = false;
+#endif
+constexpr auto kInstrumented = std::to_array<const char*>(
+    {"-fsanitize=address", "--param=asan-instrument-writes=0", "--param=asan-stack=0"});
 // What -ffast-math stands for, but not that name: linked with it, an object that is loaded makes the whole
 // thread flush subnormals.
 constexpr auto kFastMath = std::to_array<const char*>(
     {"-fassociative-math", "-freciprocal-math", "-fno-signed-zeros", "-ffinite-math-only"});
 constexpr const char* kNoUndefinedSymbols = "-Wl,-z,defs";
+
+std::vector<std::string> options_for(const std::string& compiler_version) {
+  std::vector<std::string> options(kOptions.begin(), kOptions.end());
+  if (kSanitized && compiler_version.find("clang") == std::string::npos)
+    options.insert(options.end(), kInstrumented.begin(), kInstrumented.end());
+  return options;
+}
 
 // The path of a program, searched on PATH unless it has a slash; empty when there is none.
 std::string find_program(const std::string& name) {
@@ -163,9 +172,12 @@ Compiler Compiler::find() {
 }
 
 BuildTarget Compiler::target() const {
-  BuildTarget target{"c++", version_, machine_architecture(), {kOptions.begin(), kOptions.end()}};
+  BuildTarget target{"c++", version_, machine_architecture(), options_for(version_)};
   target.options.insert(target.options.end(), command_.begin() + 1, command_.end());
   target.options.push_back("headers=" + cuda_headers_hash());
+  std::string fast_math = "fast math:";  // of kernels that ask for it
+  for (const char* option : kFastMath) (fast_math += ' ') += option;
+  target.options.push_back(fast_math);
   return target;
 }
 
@@ -175,7 +187,8 @@ fs::path Compiler::compile(const Kernel& kernel, const fs::path& folder) const {
   fs::path object = folder / "kernel.so";
   write_file(source, translation_unit(kernel));
   std::vector<std::string> words = command_;
-  words.insert(words.end(), kOptions.begin(), kOptions.end());
+  const std::vector<std::string> options = options_for(version_);
+  words.insert(words.end(), options.begin(), options.end());
   if (kernel.parts().fast_math) words.insert(words.end(), kFastMath.begin(), kFastMath.end());
   words.insert(words.end(),
                {kNoUndefinedSymbols, "-I" + folder.string(), source.string(), "-o", object.string(), "-lm"});

@@ -23,7 +23,8 @@ class Compiler {
   [[nodiscard]] BuildTarget target() const;
 
   // Compiles into `folder`/kernel.so and returns that path. The folder is private to this call.
-  // Throws ErrorKind::compile with the first error in the message and the compiler's whole output as detail.
+  // Throws ErrorKind::compile with the first error in the message and the compiler's whole output as detail,
+  // ErrorKind::device when the machine is to blame: a full disk, too little memory, too few descriptors.
   [[nodiscard]] std::filesystem::path compile(const Kernel& kernel,
                                               const std::filesystem::path& folder) const;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel may read of a buffer, for builds with the address sanitizer: there kernels are instrumented
-// too, and a read outside of the fence ends the program with the sanitizer's report. Elsewhere nothing
-// happens. Writes are left to the canaries, which give a verdict instead.
+// What a kernel may read of a buffer, for builds by GCC with the address sanitizer: there kernels are
+// instrumented too, and a read outside of the fence ends the program with the sanitizer's report. Elsewhere
+// nothing happens. Writes are left to the canaries, which give a verdict instead.
 #pragma once
 
 #include <cstddef>

@@ -107,7 +107,7 @@ std::vector<Fault> terms() {
                   "alpha_value * alpha_value - C(1)"},
                  {kByV, "alpha_value * (C(2) - alpha_value);"}},
        .convention = "torchvision"},
-      {.name = "alpha_squared_twice",
+      {.name = "alpha_cubed",
        .family = FaultFamily::factor,
        .summary = "alpha stood in the third power instead of the second",
        .edits = {{"alpha_value * alpha_value - C(1)", "alpha_value * alpha_value * alpha_value - C(1)"}}},

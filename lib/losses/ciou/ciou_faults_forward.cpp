@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wrong values, some of them published: 4/pi^2 squared with the angle, alpha * v with the wrong sign, no eps
-// in alpha, areas in half precision, corners read as centres.
+// in alpha, areas in half precision, centres read as corners.
 // NOLINTBEGIN(readability-function-size): tables
 #include "losses/ciou/ciou_faults.hpp"
 
@@ -108,7 +108,7 @@ std::vector<Fault> values() {
                  {"pair.pw * pair.ph + tw * th",
                   "__half2float(__float2half(pair.pw * pair.ph)) + __half2float(__float2half(tw * th))"}},
        .scenario = "typical"},
-      {.name = "corners_read_as_centres",
+      {.name = "centres_read_as_corners",
        .family = FaultFamily::layout,
        .summary = "the centres were taken for lower corners",
        .pass = kPass,

@@ -175,7 +175,7 @@ std::vector<Fault> leftovers() {
        .check = "guards",
        .reason = "the result depends on what the output held before",
        .outputs = {"d_pred[0]"}},
-      {.name = "largest_kept",
+      {.name = "smallest_kept",
        .family = FaultFamily::accumulation,
        .summary = "the output kept what it held where that was smaller",
        .pass = kForward,
@@ -217,12 +217,7 @@ std::vector<Fault> leftovers() {
 }
 
 std::vector<Fault> order() {
-  const std::vector<std::string> tile = {"boxes.cuh", "corner_box.cuh", "shared_tile.cuh"};
-  const std::string filled = "__syncthreads();  // the predictions are there";
-  const std::string target_filled = "__syncthreads();  // the targets are there";
-  const std::string free = "__syncthreads();  // the tile is free again";
   return {
-
       {.name = "block_neighbour_awaited",
        .family = FaultFamily::order_dependent,
        .summary = "a block read what another one wrote",

@@ -73,7 +73,7 @@ std::vector<Fault> spilled() {
            "d_pred[0] of box 4 changed because of a NaN in another box (the nearest is in dy[0] of box 3)",
        .blind = kBackwardBlind},
       {.name = "flag_of_the_warp",
-       .family = FaultFamily::swallowed_nan,
+       .family = FaultFamily::spread_nan,
        .summary = "a NaN spoilt its whole warp",
        .pass = kForward,
        .edits = {{kStoreLoss,
@@ -85,7 +85,7 @@ std::vector<Fault> spilled() {
        .reason = " changed because of a NaN in another box (the nearest is in ",
        .blind = kForwardBlind},
       {.name = "warp_zeroed_for_one_of_it",
-       .family = FaultFamily::swallowed_nan,
+       .family = FaultFamily::spread_nan,
        .summary = "an infinite dy zeroed its whole warp",
        .edits = {{kStoreDx,
                   "const bool finite = upstream - upstream == C(0);\n  if (__any_sync(__activemask(), "

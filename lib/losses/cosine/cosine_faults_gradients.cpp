@@ -44,9 +44,7 @@ std::vector<Fault> projections() {
        .family = FaultFamily::constant,
        .summary = "the projection in dx1 were 1.0001 times as large",  // below the rounding of 16-bit storage
        .edits = {{kAlong, "const C along1 = C(1.0001) * cosine * factors.k1, along2 = cosine * factors.k2;"}},
-       .outputs = kOnlyFirst,
-       .dtypes = kWideDtypes,
-       .elsewhere = kBelow16Bits},
+       .outputs = kOnlyFirst},
       {.name = "projection_by_the_other_norm",
        .family = FaultFamily::swapped_argument,
        .summary = "the projection in dx1 were divided by the other row's norm",
@@ -56,8 +54,6 @@ std::vector<Fault> projections() {
        .family = FaultFamily::branch,
        .summary = "cos were clamped to [-1, 1] together with its gradient",
        .edits = {{kActive, "const bool active = (same || cosine > C(margin)) && absolute(cosine) < C(1);"}},
-       .dtypes = kWideDtypes,
-       .elsewhere = kBelow16Bits,
        .scenario = "near_parallel"},
   };
 }

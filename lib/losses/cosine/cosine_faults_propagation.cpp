@@ -96,7 +96,7 @@ std::vector<Fault> swallowed() {
 std::vector<Fault> spilled() {
   return {
       {.name = "block_shares_a_number",
-       .family = FaultFamily::swallowed_nan,
+       .family = FaultFamily::spread_nan,
        .summary = "a NaN spoilt its whole block",
        .pass = kForward,
        .edits = shared_by_the_block(),
@@ -105,7 +105,7 @@ std::vector<Fault> spilled() {
        .scenario = "gaussian",
        .blind = kBlind},
       {.name = "block_shares_a_number_in_gradient",
-       .family = FaultFamily::swallowed_nan,
+       .family = FaultFamily::spread_nan,
        .summary = "a NaN spoilt its whole block",
        .edits = shared_by_the_block(),
        .check = kCheck,

@@ -61,9 +61,7 @@ std::vector<Fault> cosines() {
                   "    return r * (1.5f - 0.5f * x * r * r);\n"
                   "  };\n"
                   "  const C r1 = inverse_root(sums.x11), r2 = inverse_root(sums.x22);\n"
-                  "  return {r1, r2, r1, r2};"}},
-       .dtypes = {Dtype::f32, Dtype::f16, Dtype::bf16},
-       .elsewhere = "the bit trick is that of f32"},
+                  "  return {r1, r2, r1, r2};"}}},
   };
 }
 
@@ -104,8 +102,6 @@ std::vector<Fault> hinges() {
        .pass = kForward,
        .edits = {{"enum class CosineConvention", "#include <cuda_fp16.h>\nenum class CosineConvention"},
                  {kExcess, "const C excess = cosine - C(__half2float(__float2half_rn(margin)));"}},
-       .dtypes = kWideDtypes,
-       .elsewhere = kBelow16Bits,
        .parameters = {{"margin", -0.3}}},
       {.name = "hinge_on_the_wrong_side",
        .family = FaultFamily::branch,
@@ -117,7 +113,7 @@ std::vector<Fault> hinges() {
        .summary = "the hinge were left out",
        .pass = kForward,
        .edits = {{kHinge, "excess"}}},
-      {.name = "hinge_left_out_near_margin",
+      {.name = "hinge_by_magnitude",
        .family = FaultFamily::branch,
        .summary = "the hinge were |cos - margin| + 1e-4",
        .pass = kForward,

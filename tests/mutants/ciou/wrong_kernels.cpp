@@ -29,19 +29,6 @@ WrongKernel dropping_nan(const std::string& name, const std::string& smaller, co
   return kernel;
 }
 
-// Right for boxes that differ (right_kernels.cpp): (v - iou) + (1 + eps) loses eps, and alpha of equal boxes
-// is 0/0.
-WrongKernel fast_math() {
-  WrongKernel kernel;
-  kernel.name = "corners_by_fast_math";
-  kernel.pass = Pass::forward;
-  kernel.text = {{"boxes.cuh", "corner_box.cuh", "strict_ties.cuh", "one_thread_a_box.cuh"}, {}};
-  kernel.text.fast_math = true;
-  kernel.scenario = "identical";
-  kernel.reason = "(not finite)";
-  return kernel;
-}
-
 WrongKernel corners(Pass pass, const std::string& diagnosis, const std::vector<SourceEdit>& edits) {
   WrongKernel kernel;
   kernel.name = "corners_" + diagnosis;
@@ -94,7 +81,6 @@ std::vector<WrongKernel> corners_of_the_dictionary() {
 std::vector<WrongKernel> wrong_kernels() {
   std::vector<WrongKernel> kernels = corners_of_the_dictionary();
   const std::vector<WrongKernel> others = {
-      fast_math(),
       without_barrier("barrier_missing_after_filling", "the predictions are there"),
       without_barrier("barrier_missing_after_refilling", "the targets are there"),
       without_barrier("barrier_missing_before_reuse", "the tile is free again"),
