@@ -69,7 +69,7 @@ void add_box_notes(FileInputs& inputs, const std::string& argument, const BoxLis
   add_note(inputs, list.negative_size, of + " of negative width or height");
 }
 
-// Pairing by IoU leaves crowd boxes out and says so; by row they stand for single objects.
+// Pairing by IoU leaves crowd boxes of the target out and says so; else they stand for single objects.
 void add_crowd_note(FileInputs& inputs, const std::string& argument, const BoxList& list) {
   const auto crowd = std::count(list.crowd.begin(), list.crowd.end(), true);
   add_note(inputs, crowd, argument + " boxes marked as crowd, used as they stand");
@@ -104,11 +104,11 @@ void read_boxes_of(FileInputs& inputs, const Loss& loss, const std::vector<Argum
   require_arrays_for_format(lists, options);
   const MatchRule rule = options.match.value_or(MatchRule::row);
   const BoxPairs pairs = pair_boxes(lists[0], lists[1], rule);
-  for (std::size_t i = 0; rule == MatchRule::row && i < lists.size(); ++i)
+  for (std::size_t i = 0; i < (rule == MatchRule::row ? lists.size() : 1); ++i)
     add_crowd_note(inputs, arguments[i].name, lists[i]);
   add_note(inputs, pairs.unmatched_pred, arguments[0].name + " boxes without a partner left out");
   add_note(inputs, pairs.unmatched_target, arguments[1].name + " boxes without a partner left out");
-  add_note(inputs, pairs.crowd, "crowd boxes left out");
+  add_note(inputs, pairs.crowd, "crowd boxes of " + arguments[1].name + " left out");
   inputs.values[arguments[0].name] = component_major(pairs.pred);
   inputs.values[arguments[1].name] = component_major(pairs.target);
   inputs.sizes[arguments[0].axes[1]] = static_cast<std::int64_t>(pairs.pred.size());

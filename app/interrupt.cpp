@@ -3,21 +3,40 @@
 
 #include <array>
 #include <csignal>
+#include <ctime>
 
 namespace lossgrad::app {
 namespace {
 
 volatile std::sig_atomic_t interrupt_seen = 0;
+timespec interrupt_time{};  // of the first one
+
+// Some programs send a signal to a process and at once to its group: that is one request to stop.
+constexpr double kOneRequestSeconds = 1;
 
 constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
-
-extern "C" void remember_interrupt(int signal) { interrupt_seen = signal; }
 
 void set_handler(int signal, void (*handler)(int), int flags) {
   struct sigaction action {};
   action.sa_handler = handler;
   action.sa_flags = flags;
   ::sigaction(signal, &action, nullptr);
+}
+
+// Calls nothing that a handler may not.
+extern "C" void remember_interrupt(int signal) {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  if (interrupt_seen == 0) {
+    interrupt_time = now;
+    interrupt_seen = signal;
+    return;
+  }
+  const double seconds = static_cast<double>(now.tv_sec - interrupt_time.tv_sec) +
+                         1e-9 * static_cast<double>(now.tv_nsec - interrupt_time.tv_nsec);
+  if (seconds < kOneRequestSeconds) return;
+  set_handler(signal, SIG_DFL, 0);
+  ::raise(signal);
 }
 
 }  // namespace
@@ -28,8 +47,7 @@ InterruptHandler::InterruptHandler() {
     // Unless the program was started with the signal ignored (nohup, a background job of a script).
     struct sigaction current {};
     ::sigaction(signal, nullptr, &current);
-    if (current.sa_handler != SIG_IGN)
-      set_handler(signal, remember_interrupt, static_cast<int>(SA_RESETHAND) | SA_RESTART);
+    if (current.sa_handler != SIG_IGN) set_handler(signal, remember_interrupt, SA_RESTART);
   }
 }
 

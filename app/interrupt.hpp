@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C, SIGTERM, SIGHUP: the first one asks the run to stop at the next step and keep its results, the
-// second one ends the program.
+// Ctrl-C, SIGTERM, SIGHUP: the first one asks the run to stop at the next step and keep its results, one that
+// comes more than a second later ends the program.
 #pragma once
 
 namespace lossgrad::app {

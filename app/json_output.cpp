@@ -99,7 +99,8 @@ bool JsonOutput::finish(const Run& run) const {
       standard_output_ << to_json(run);
       return true;
     case Kind::regular_file:
-      save(run);
+      // A run that was stopped before its first result leaves the file of an earlier one alone.
+      if (run.complete || !run.checks.empty() || !run.faults.empty()) save(run);
       return true;
     case Kind::stream:
     case Kind::descriptor:

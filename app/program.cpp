@@ -3,6 +3,7 @@
 
 #include <new>
 #include <ostream>
+#include <sstream>
 
 #include "app/cli.hpp"
 #include "base/error.hpp"
@@ -44,7 +45,8 @@ void require_written(std::ostream& out) {
 int report(const Error& error, bool verbose, std::ostream& err) {
   err << "lossgrad: " << escaped_controls(error.what()) << '\n';
   if (!error.detail().empty() && (verbose || error.kind() == ErrorKind::compile)) {
-    err << error.detail() << (error.detail().ends_with('\n') ? "" : "\n");
+    std::istringstream lines(error.detail());
+    for (std::string line; std::getline(lines, line);) err << escaped_controls(line) << '\n';
   }
   return exit_code(error.kind());
 }

@@ -112,7 +112,7 @@ struct ReferenceRequest {
 struct GradientOracles {
   std::vector<double>
       closed;  // dy = 1; components of all differentiated inputs, in the order of the gradients
-  std::vector<double> closed_error;  // its rounding error bound
+  std::vector<double> closed_error;  // its rounding error bound; infinite where double's range does not do
   std::vector<double> point;         // where: the differentiated inputs
   // Per component: a step that crosses no kink and is small on the loss's scale; 0 at a kink. Where there are
   // more than kMostCoordinates components the smallest of them holds along every direction of length 1.

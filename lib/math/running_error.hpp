@@ -15,7 +15,9 @@
 //
 // Both assume finite double arithmetic whose own rounding (2^-53) is negligible against u. For kType = f64 it
 // is not: there the reference errs by as much as the kernel may. Comparisons here allow for that
-// (`apart_by`); whoever compares a result with a kernel's doubles its bound.
+// (`apart_by`); whoever compares a result with a kernel's doubles its bound. Nor has it more range than the
+// kernel: what comes near the ends of double's range, where another order of the same operations may pass
+// them, counts as `overflow`.
 #pragma once
 
 #include <algorithm>
@@ -28,8 +30,9 @@ namespace lossgrad {
 
 // What happened during an evaluation; per thread, reset by the caller before each element.
 struct RunningErrorState {
-  bool ambiguous = false;            // some comparison could go either way in the compute type
-  bool overflow = false;             // some finite intermediate can be too large for the compute type
+  bool ambiguous = false;  // some comparison could go either way in the compute type
+  bool overflow =
+      false;  // some finite intermediate can be too large for the compute type, or (f64) too small
   bool infinite = false;             // some intermediate is infinite
   bool divisor_may_be_zero = false;  // some quotient may be infinite or NaN in the compute type
 };
@@ -53,10 +56,32 @@ namespace running_error_detail {
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+// Products of two to three numbers that are within these lie in double's range.
+inline constexpr double kLargestTrusted = 0x1p960;
+inline constexpr double kLeastTrusted = 0x1p-960;
+
+// An f64 evaluation cannot vouch for a result of that magnitude.
+template <Dtype kType>
+void note_f64_range(double magnitude) {
+  if constexpr (kType == Dtype::f64) {
+    const bool trusted = magnitude == 0 || (magnitude >= kLeastTrusted && magnitude <= kLargestTrusted);
+    if (!trusted && magnitude < kInfinity) running_error_state.overflow = true;
+  }
+}
+// A product or quotient that is zero although its operands are not.
+template <Dtype kType>
+void note_f64_underflow(double result, double a, double b) {
+  if constexpr (kType == Dtype::f64) {
+    if (result == 0 && a != 0 && b != 0 && std::isfinite(a) && std::isfinite(b))
+      running_error_state.overflow = true;
+  }
+}
+
 // One rounding of a result of magnitude `magnitude` whose propagated bound is `propagated`.
 template <Dtype kType>
 double rounded(double magnitude, double propagated, double units = 1) {
   using Format = ComputeFormat<kType>;
+  note_f64_range<kType>(magnitude);
   const double error =
       propagated + units * Format::kUnitRoundoff * (magnitude + propagated) + Format::kMinSubnormal;
   if (magnitude + propagated > Format::kMax && propagated < kInfinity)
@@ -115,12 +140,14 @@ struct RunningError {
   friend RunningError operator*(RunningError a, RunningError b) {
     using namespace running_error_detail;
     const double value = a.value * b.value;
+    note_f64_underflow<kType>(value, a.value, b.value);
     const double error = product_error(std::abs(a.value), a.error, std::abs(b.value), b.error);
     return {value, rounded<kType>(std::abs(value), error)};
   }
   friend RunningError operator/(RunningError a, RunningError b) {
     using namespace running_error_detail;
     const double value = a.value / b.value;
+    note_f64_underflow<kType>(value, a.value, b.value);
     const double error = quotient_error(std::abs(value), a.error, std::abs(b.value), b.error);
     return {value, rounded<kType>(std::abs(value), error)};
   }
@@ -151,6 +178,7 @@ struct HullError {
     const double p = a.low * b.low, q = a.low * b.high, r = a.high * b.low, s = a.high * b.high;
     const double low = std::min(std::min(p, q), std::min(r, s));
     const double high = std::max(std::max(p, q), std::max(r, s));
+    note_f64_underflow<kType>(std::max(std::abs(low), std::abs(high)), a.magnitude(), b.magnitude());
     const double error = product_error(a.magnitude(), a.error, b.magnitude(), b.error);
     return {low, high, rounded<kType>(std::max(std::abs(low), std::abs(high)), error)};
   }
@@ -161,6 +189,7 @@ struct HullError {
     const double spread = 0.5 * (b.high - b.low) + b.error;
     const double p = a.low / divisor, q = a.high / divisor;
     const double magnitude = std::max(std::abs(p), std::abs(q));
+    note_f64_underflow<kType>(magnitude, a.magnitude(), divisor);
     const double error = quotient_error(magnitude, a.error, std::abs(divisor), spread);
     return {std::min(p, q), std::max(p, q), rounded<kType>(magnitude, error)};
   }

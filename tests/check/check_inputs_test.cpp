@@ -77,6 +77,47 @@ TEST(CheckInputs, ForwardAloneNeedsNoDy) {
   expect_none_failed(results);
 }
 
+// The reference of f64 has no more range than the kernel: what comes near its ends is counted, not compared.
+TEST(CheckInputs, NothingFailsNearTheEndsOfTheRangeOfF64) {
+  constexpr std::int64_t kBoxes = 400;
+  for (const int largest : {60, 160, 307}) {
+    Inputs inputs;
+    for (std::int64_t e = 0; e < 4 * kBoxes; ++e) {
+      for (const char* argument : {"pred", "target"}) {
+        ItemRandom random(7, argument[0] == 'p' ? 1 : 2, e);
+        // Half of the numbers are ordinary ones.
+        const double exponent =
+            random.uniform() < 0.5 ? random.uniform() * 3 : (2 * random.uniform() - 1) * largest;
+        const double sign = e < 2 * kBoxes && random.uniform() < 0.5 ? -1 : 1;
+        inputs[argument].push_back(sign * std::pow(10.0, exponent));
+      }
+    }
+    for (const NamedChoice& convention : find_loss("ciou").conventions())
+      expect_none_failed(check_case(file_request(Dtype::f64, convention.name, kBoxes, inputs), host()));
+  }
+}
+
+TEST(CheckInputs, NothingFailsOfRowsThatSpanTheRangeOfF64) {
+  constexpr std::int64_t kRows = 200, kDim = 5;
+  for (const int largest : {60, 120, 300}) {
+    Inputs inputs;
+    for (std::int64_t e = 0; e < kRows * kDim; ++e) {
+      for (const char* argument : {"x1", "x2"}) {
+        ItemRandom random(9, argument[1] == '1' ? 1 : 2, e);
+        const double size = std::pow(10.0, (2 * random.uniform() - 1) * largest);
+        inputs[argument].push_back(random.uniform() < 0.5 ? -size : size);
+      }
+    }
+    for (std::int64_t i = 0; i < kRows; ++i) inputs["y"].push_back(i % 2 == 0 ? 1 : -1);
+    for (const NamedChoice& convention : find_loss("cosine").conventions()) {
+      CheckRequest request = check_support::cosine_request(Dtype::f64, convention.name, {kRows, kDim});
+      request.inputs = inputs;
+      request.skip = {"repeatability"};
+      expect_none_failed(check_case(request, host()));
+    }
+  }
+}
+
 TEST(CheckInputs, FilesWithoutBoxes) {
   const auto results =
       check_case(file_request(Dtype::f32, "yolo", 0, {{"pred", {}}, {"target", {}}}), host());

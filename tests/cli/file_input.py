@@ -87,7 +87,7 @@ class FileInput(CliCase):
         self.assertIn("2 target boxes marked as crowd, used as they stand", result.stdout)
         self.assertNotIn("pred boxes marked", result.stdout)
         result = self.check(pred, target, "--match", "iou")
-        self.assertIn("2 crowd boxes left out", result.stdout)
+        self.assertIn("2 crowd boxes of target left out", result.stdout)
         self.assertNotIn("marked as crowd", result.stdout)
 
     def test_box_format_is_for_arrays(self):

@@ -134,6 +134,40 @@ class Results(CliCase):
         self.assertEqual((process.returncode, err), (143, ""))
         self.assertEqual(os.listdir(self.path("tmp")), [])
 
+    def stop_early(self, *signals, arguments=("--n", "30M")):
+        """Of a run that has begun: what is sent at once, one signal after another."""
+        with subprocess.Popen([PROGRAM, "check", "ciou", "--backend", "host", *arguments, "--json", "run.json"],
+                              cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as process:
+            time.sleep(1)
+            for number in signals:
+                process.send_signal(number)
+            try:
+                out, err = process.communicate(timeout=120)
+            finally:
+                process.kill()
+        return process.returncode, out, err
+
+    def test_two_signals_at_once_are_one(self):
+        for number, code in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
+            returncode, out, err = self.stop_early(number, number)
+            self.assertEqual((returncode, err), (code, ""))
+            self.assertIn("stopped early", out)
+
+    def test_stopped_before_the_first_result_keeps_an_earlier_file(self):
+        self.write("run.json", "of an earlier run")
+        self.assertEqual(self.stop_early(signal.SIGTERM)[0], 143)
+        with open(self.path("run.json"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "of an earlier run")
+        self.assert_no_files("run.json")
+
+    def test_compiler_that_is_killed_is_no_fault_of_the_kernel(self):
+        os.mkdir(self.path("cache"))
+        self.write("compiler", "#!/bin/sh\n[ \"$1\" = --version ] && echo 'killed 1.0' && exit\nkill -9 $$\n")
+        os.chmod(self.path("compiler"), 0o755)
+        result = self.run_program(*FAST, env={"XDG_CACHE_HOME": self.path("cache"), "CXX": self.path("compiler")})
+        self.assert_error(result, 5, "was ended by signal 9")
+
     def test_interrupt_keeps_results(self):
         arguments = [PROGRAM, "check", "ciou", "--backend", "host", "--n", "1,30M", "--json", "run.json"]
         # Ctrl-C works here although the test itself may run with interrupts ignored.

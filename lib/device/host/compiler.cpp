@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.hpp"
+#include "base/printable.hpp"
 #include "device/host/process.hpp"
 #include "device/host/source_text.hpp"
 #include "device/host/tokens.hpp"
@@ -128,10 +129,10 @@ std::string first_error(const std::string& output, const fs::path& folder) {
 // The line in which the compiler or the linker says that the machine had too little of something, in the
 // words of the system; empty when it does not. Then the kernel is not to blame.
 std::string shortage(const std::string& output) {
-  constexpr std::array<std::string_view, 8> kWords = {
-      "Too many open files", "Resource temporarily unavailable", "Cannot allocate memory",
-      "out of memory",       "virtual memory exhausted",         "No space left on device",
-      "Disk quota exceeded", "Killed signal terminated program"};
+  constexpr auto kWords = std::to_array<std::string_view>(
+      {"Too many open files", "Resource temporarily unavailable", "Cannot allocate memory", "out of memory",
+       "virtual memory exhausted", "No space left on device", "Disk quota exceeded",
+       "signal terminated program", "internal compiler error"});
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
     for (const std::string_view words : kWords) {
@@ -168,7 +169,7 @@ Compiler Compiler::find() {
   if (answer.exit_code != 0) {
     throw Error(ErrorKind::device, "host backend: " + command.front() + " --version failed", answer.output);
   }
-  return {std::move(command), first_line(answer.output)};
+  return {std::move(command), escaped_controls(first_line(answer.output))};
 }
 
 BuildTarget Compiler::target() const {
@@ -197,6 +198,12 @@ fs::path Compiler::compile(const Kernel& kernel, const fs::path& folder) const {
   if (result.exit_code == 0) {
     throw Error(ErrorKind::device,
                 "host backend: " + command_.front() + " reports success but wrote no program");
+  }
+  if (result.exit_code > 128) {
+    throw Error(ErrorKind::device,
+                "host backend: " + command_.front() + " was ended by signal " +
+                    std::to_string(result.exit_code - 128),
+                result.output);
   }
   if (const std::string line = shortage(result.output); !line.empty()) {
     throw Error(ErrorKind::device, "host backend: " + command_.front() + " lacks resources: " + line,

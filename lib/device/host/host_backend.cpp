@@ -212,7 +212,8 @@ HostModule HostBackend::compile(const Kernel& kernel, const std::string& hash) c
     if (auto module = HostModule::load(*file)) return std::move(*module);
   }
   throw Error(ErrorKind::device, "kernel " + kernel.id() + ": its compiled object cannot be loaded from " +
-                                     folder.path().parent_path().string() + " (mounted noexec?)");
+                                     folder.path().parent_path().string() +
+                                     " (is it mounted noexec, or does CXX make no shared object?)");
 }
 
 std::vector<std::shared_ptr<LoadedKernel>> HostBackend::load_all(std::span<const Kernel> kernels) {

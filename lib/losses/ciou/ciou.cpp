@@ -271,12 +271,13 @@ GradientOracles CiouLoss::oracles(std::string_view convention_name, const Items&
 
   // Closed gradient in double, with the double's own rounding as its error.
   using T = RunningError<Dtype::f64>;
+  running_error_state = {};
   const auto p = box_at<T>(pred, items.count, index), t = box_at<T>(target, items.count, index);
   const auto r = ciou_values(p, t, convention, CiouForm::centre, true);
   const auto d = ciou_gradient(p, r, ciou_factors(p, r, r.iou, r.alpha, convention), T(1.0));
   for (const T& component : {d.cx, d.cy, d.w, d.h}) {
     oracles.closed.push_back(component.value);
-    oracles.closed_error.push_back(component.error);
+    oracles.closed_error.push_back(running_error_state.overflow ? HUGE_VAL : component.error);
   }
 
   const CiouBox<double> point = box_at<double>(pred, items.count, index);

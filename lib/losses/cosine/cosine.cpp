@@ -156,6 +156,7 @@ GradientOracles CosineLoss::oracles(std::string_view convention_name, const Item
                                     std::int64_t index) const {
   const CosineConvention convention = find_cosine_rule(convention_name).convention;
   const CosineItem row = cosine_item(items, index);
+  running_error_state = {};
   const CosineGradients gradients = cosine_closed_gradients(row, cosine_margin(items), convention);
   const std::array<double, 2> radii = smooth_radii(row, cosine_margin(items), convention);
   GradientOracles oracles;
@@ -163,7 +164,7 @@ GradientOracles CosineLoss::oracles(std::string_view convention_name, const Item
     for (const RightValue& value : gradients.values[output]) {
       oracles.closed.push_back(value.high == value.low ? value.low
                                                        : std::numeric_limits<double>::quiet_NaN());
-      oracles.closed_error.push_back(value.error);
+      oracles.closed_error.push_back(running_error_state.overflow ? HUGE_VAL : value.error);
     }
     const Vector<double>& x = output == 0 ? row.x1 : row.x2;
     oracles.point.insert(oracles.point.end(), x.begin(), x.end());
