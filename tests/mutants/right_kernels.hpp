@@ -19,7 +19,7 @@ struct RightKernel {
   int block = kOwnBlock;
   bool backward_only = false;
   bool every_block_size = false;
-  std::vector<std::string> rejected_in = {};  // scenarios in which it is wrong, and has to fail
+  std::vector<std::string> rejected_in = {};  // scenarios in which it is wrong on the host, and has to fail
   bool drops_nan = false;  // right for all that is finite: without propagation and the scenario non_finite
 };
 

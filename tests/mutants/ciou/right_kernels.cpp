@@ -42,7 +42,7 @@ std::vector<RightKernel> right_kernels() {
       {.name = "fast_math",
        .text = {.files = kCorners, .edits = {}, .fast_math = true},
        .dtypes = kOnlyF32,
-       // (v - iou) + (1 + eps) loses eps, and alpha of equal boxes is 0/0.
+       // GCC's (v - iou) + (1 + eps) loses eps, and alpha of equal boxes is 0/0; NVRTC keeps the order.
        .rejected_in = {"identical", "near_identical"},
        .drops_nan = true},
       {.name = "reciprocals", .text = {kCorners, by_reciprocals("C(1) / ")}},
