@@ -165,7 +165,13 @@ void Syntax::add_check_of(CLI::App& check, const Loss& loss) {
   const auto add = [&](const std::string& flag, const char* type, const std::string& help) {
     if (given_.values.contains(flag)) return;
     add_value(check, flag, type, help);
-    check.get_option(flag)->group("Options of " + std::string(loss.name()));
+    const auto losses = all_losses();
+    const bool shared = std::all_of(losses.begin(), losses.end(), [&](const Loss* other) {
+      const std::vector<Argument> arguments = file_arguments(*other);
+      return std::any_of(arguments.begin(), arguments.end(),
+                         [&](const Argument& argument) { return "--" + argument.name == flag; });
+    });
+    check.get_option(flag)->group("Options of " + (shared ? "every loss" : std::string(loss.name())));
   };
   for (const SizeInfo& size : loss.sizes())
     add(flag_of_size(size.name), "LIST", size.summary + " (default " + std::to_string(size.standard) + ")");

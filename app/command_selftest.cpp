@@ -4,8 +4,8 @@
 
 #include "app/commands.hpp"
 #include "app/run_frame.hpp"
+#include "app/values.hpp"
 #include "base/error.hpp"
-#include "base/suggest.hpp"
 #include "check/selftest.hpp"
 #include "report/fault_table.hpp"
 
@@ -44,7 +44,8 @@ std::vector<Injection> injections(const SelftestOptions& options) {
   }
   for (const std::string& fault : options.faults) {
     if (std::find(known.begin(), known.end(), fault) == known.end())
-      throw Error(ErrorKind::usage, "--fault: " + unknown_name_message("fault", fault, known));
+      throw Error(ErrorKind::usage,
+                  "--fault: " + nearest_name_message("fault", fault, known, "lossgrad selftest names them"));
   }
   return list;
 }

@@ -109,8 +109,11 @@ std::string script(std::span<const CheckResult> results, const FailedPass& faile
     text += "# the worst items alone (numbered anew; `items` has their places in the case):\n#   " +
             items_command + "\n";
   }
+  // It starts from any folder, and finds the program that wrote it.
   std::error_code unknown;
-  text += "# from the folder " + escaped_controls(fs::current_path(unknown).string()) + ":\n";
+  text += "cd " + shell_quoted(fs::current_path(unknown).string()) + " || exit\n";
+  const fs::path program = fs::read_symlink("/proc/self/exe", unknown);
+  if (!program.empty()) text += "PATH=" + shell_quoted(program.parent_path().string()) + ":$PATH\n";
   return text + command + "\n";
 }
 
