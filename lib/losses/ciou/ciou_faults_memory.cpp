@@ -81,7 +81,7 @@ std::vector<Fault> elements() {
        .family = FaultFamily::layout,
        .summary = "the next box were read",
        .edits = {{"ciou_pair<HAS_EPS, kLoadsFirst, CHOICES>(pred, target, i, n)",
-                  "ciou_pair<HAS_EPS, kLoadsFirst, CHOICES>(pred, target, i + 1, n)"}}},
+                  "ciou_pair<HAS_EPS, kLoadsFirst, CHOICES>(pred, target, i + 1 < n ? i + 1 : i, n)"}}},
       {.name = "boxes_read_as_rows",
        .family = FaultFamily::layout,
        .summary = "the boxes were read as [N, 4]",
