@@ -43,9 +43,10 @@ std::vector<Injection> injections(const SelftestOptions& options) {
     }
   }
   for (const std::string& fault : options.faults) {
-    if (std::find(known.begin(), known.end(), fault) == known.end())
+    if (std::find(known.begin(), known.end(), fault) == known.end()) {
       throw Error(ErrorKind::usage,
                   "--fault: " + nearest_name_message("fault", fault, known, "lossgrad selftest names them"));
+    }
   }
   return list;
 }
