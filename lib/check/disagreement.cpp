@@ -72,12 +72,10 @@ void conclude_differences(CheckResult& result, const Disagreement& found, std::s
     result.reason = samples == 0
                         ? "every sample of this scenario lies on a kink; `reference` checks the hull there"
                         : "no sample of this scenario is far enough from a kink for precise differences";
-  } else if (result.compared == 0 && samples == 0) {
-    result.verdict = Verdict::mistrusted;
-    result.reason = "no sample away from kinks: nothing was compared";
   } else if (result.compared == 0) {
-    result.verdict = Verdict::skipped;
-    result.reason = "no difference was precise enough: nothing was compared";
+    result.verdict = Verdict::mistrusted;
+    result.reason = samples == 0 ? "no sample away from kinks: nothing was compared"
+                                 : "no difference was precise enough: nothing was compared";
   } else {
     result.verdict = Verdict::passed;
   }
