@@ -19,7 +19,7 @@ int run_case(std::span<const std::byte> bytes);
 void require(bool holds, const std::string& what);
 
 // 1 when `read` accepts; 0 when it rejects in order: an Error of that kind, one line that is not long, begins
-// with `start` and has no control characters as it is printed.
+// with `start` and, about a file, has printable ASCII alone.
 int accepts(ErrorKind kind, const std::string& start, const std::function<void()>& read);
 
 }  // namespace lossgrad::fuzz
