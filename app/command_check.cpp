@@ -8,6 +8,7 @@
 #include "app/run_frame.hpp"
 #include "base/error.hpp"
 #include "report/console.hpp"
+#include "report/usage_summary.hpp"
 
 namespace lossgrad::app {
 namespace {
@@ -62,7 +63,10 @@ class CheckRun {
   int execute() {
     const double seconds = frame_.execute(options_.backend, options_.device, plan_.requests.size(),
                                           [this](std::size_t index) { run_case(index); });
-    if (frame_.table_wanted()) print_summary(environment_.out, frame_.run(), seconds, frame_.style());
+    if (frame_.table_wanted()) {
+      print_usage_summary(environment_.out, frame_.run());
+      print_summary(environment_.out, frame_.run(), seconds, frame_.style());
+    }
     if (save_error_) throw Error(*save_error_);
     return frame_.exit_code(exit_code_of(frame_.run(), options_.allow_mistrusted));
   }

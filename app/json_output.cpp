@@ -100,7 +100,7 @@ bool JsonOutput::finish(const Run& run) const {
       return true;
     case Kind::regular_file:
       // A run that was stopped before its first result leaves the file of an earlier one alone.
-      if (run.complete || !run.checks.empty() || !run.faults.empty()) save(run);
+      if (run.complete || has_results(run)) save(run);
       return true;
     case Kind::stream:
     case Kind::descriptor:

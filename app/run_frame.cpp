@@ -29,8 +29,7 @@ double RunFrame::execute(BackendChoice backend, int device, std::size_t steps,
     take_steps(step, steps_per_save);
   } catch (...) {
     bar_.erase();
-    if (!run_.checks.empty() || !run_.faults.empty())
-      (void)json_.finish(run_);  // no document after an error alone
+    if (has_results(run_)) (void)json_.finish(run_);  // no document after an error alone
     throw;
   }
   bar_.erase();

@@ -34,10 +34,7 @@ CheckRequest cut_request(const CaseContext& context, Pass pass, const std::vecto
       const ItemLayout layout = item_layout(cut, argument);
       auto& all = cut.inputs[argument.name];
       all.resize(static_cast<std::size_t>(layout.elements()));
-      for (std::int64_t o = 0; o < layout.outer; ++o) {
-        std::copy_n(values->second.begin() + o * layout.inner, layout.inner,
-                    all.begin() + (o * layout.items + static_cast<std::int64_t>(i)) * layout.inner);
-      }
+      copy_items(layout, 1, values->second, {1, 0}, all, {layout.items, static_cast<std::int64_t>(i)});
     }
   }
   return cut;

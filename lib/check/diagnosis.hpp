@@ -15,8 +15,7 @@ namespace lossgrad {
 
 // `worst`: items that are known to be wrong; they and the first items of the case are looked at. Best first,
 // those of the two best ranks; empty when nothing explains at least nine tenths of the elements that
-// are wrong, and of those that it would make wrong. Throws
-// what a backend throws.
+// are wrong, and of those that it would make wrong. Throws what a backend throws.
 std::vector<Diagnosis> diagnose(const CaseContext& context, Pass pass,
                                 const std::vector<std::int64_t>& worst);
 

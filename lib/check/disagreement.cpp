@@ -25,9 +25,8 @@ void keep_direction(std::vector<Sample>& samples, const Sample& sample, const Di
 bool agree(const GradientPair& pair) { return std::abs(pair.got - pair.expected) <= pair.allowed; }
 
 bool informative(const DerivativeEstimate& estimate, double gradient, double gradient_error) {
-  double scale = std::max(std::abs(estimate.value), std::abs(gradient));
-  // Zero within its rounding: what cancelled there was about so large.
-  if (std::abs(gradient) <= gradient_error) scale = std::max(scale, kPartsPerRounding * gradient_error);
+  const double parts = kPartsPerRounding * gradient_error;  // about what cancelled, where something did
+  const double scale = std::max({std::abs(estimate.value), std::abs(gradient), parts});
   return estimate.error <= kInformative * scale;
 }
 

@@ -33,8 +33,8 @@ struct GradientPair {
 };
 bool agree(const GradientPair& pair);
 
-// Whether a difference says something about a gradient: its error is below a thousandth of the larger of the
-// two, or of the parts that cancelled where the gradient is zero within its own error.
+// Whether a difference says something about a gradient: its error is below a thousandth of the largest of the
+// two and of the parts that the gradient is the difference of (parallel rows: of nearly all of them).
 bool informative(const DerivativeEstimate& estimate, double gradient, double gradient_error);
 
 void note_disagreement(Disagreement& found, const CheckRequest& request, const Sample& sample,

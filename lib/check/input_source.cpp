@@ -37,11 +37,9 @@ void InputSource::take_from_file(const Argument& argument, const std::vector<dou
   taken.resize(static_cast<std::size_t>(items.count * layout.per_item()));
   for (std::int64_t i = 0; i < items.count; ++i) {
     const std::int64_t from = (items.first + i + variant * (layout.items / 2 + 1)) % layout.items;
-    for (std::int64_t o = 0; o < layout.outer; ++o) {
-      for (std::int64_t k = 0; k < layout.inner; ++k) {
-        taken[static_cast<std::size_t>((o * items.count + i) * layout.inner + k)] = round_to(
-            request_.dtype, values[static_cast<std::size_t>((o * layout.items + from) * layout.inner + k)]);
-      }
+    for (std::int64_t c = 0; c < layout.per_item(); ++c) {
+      taken[layout.position(items.count, i, c)] =
+          round_to(request_.dtype, values[layout.position(layout.items, from, c)]);
     }
   }
 }

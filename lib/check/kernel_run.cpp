@@ -38,10 +38,7 @@ std::uint64_t name_salt(const std::string& name, std::uint64_t salt) {
 std::vector<double> cut(std::span<const double> values, const ItemLayout& layout, std::int64_t total,
                         std::int64_t first, std::int64_t count) {
   std::vector<double> part(static_cast<std::size_t>(layout.outer * count * layout.inner));
-  for (std::int64_t o = 0; o < layout.outer; ++o) {
-    const auto from = values.begin() + (o * total + first) * layout.inner;
-    std::copy(from, from + count * layout.inner, part.begin() + o * count * layout.inner);
-  }
+  copy_items(layout, count, values, {total, first}, part, {count, 0});
   return part;
 }
 

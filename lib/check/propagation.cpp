@@ -78,9 +78,7 @@ class PropagationRun {
 
   [[nodiscard]] std::size_t position(const Argument& argument, std::int64_t item,
                                      std::int64_t component) const {
-    const ItemLayout& layout = run_.layout(argument.name);
-    return static_cast<std::size_t>((component / layout.inner * items_ + item) * layout.inner +
-                                    component % layout.inner);
+    return run_.layout(argument.name).position(items_, item, component);
   }
 
   [[nodiscard]] bool is_finite(std::int64_t item) const {

@@ -62,11 +62,7 @@ class Gathered {
   }
 
   void add(std::span<const double> values, std::int64_t count) {
-    for (std::int64_t o = 0; o < layout_.outer; ++o) {
-      const auto from = values.begin() + o * count * layout_.inner;
-      std::copy(from, from + count * layout_.inner,
-                array_.values.begin() + (o * items_ + done_) * layout_.inner);
-    }
+    copy_items(layout_, count, values, {count, 0}, array_.values, {items_, done_});
     done_ += count;
   }
   NamedArray take() { return std::move(array_); }

@@ -33,12 +33,9 @@ void place(const CheckRequest& request, const std::vector<Argument>& arguments, 
     to.resize(static_cast<std::size_t>(items.count * one.per_item()));
     const auto& from = sample.item.values.at(argument.name);
     const bool moves = argument.role == ArgumentRole::input;
-    for (std::int64_t o = 0; o < one.outer; ++o) {
-      for (std::int64_t k = 0; k < one.inner; ++k) {
-        const auto component = static_cast<std::size_t>(o * one.inner + k);
-        to[static_cast<std::size_t>((o * items.count + at) * one.inner + k)] =
-            moves ? point[used + component] : from[component];
-      }
+    for (std::int64_t c = 0; c < one.per_item(); ++c) {
+      const auto component = static_cast<std::size_t>(c);
+      to[one.position(items.count, at, c)] = moves ? point[used + component] : from[component];
     }
     if (moves) used += static_cast<std::size_t>(one.per_item());
   }
@@ -82,11 +79,9 @@ std::vector<double> forward_values(const CheckRequest& request, const KernelRun&
     for (const Argument& argument : forward.arguments()) {
       if (!is_written(argument, Pass::forward)) continue;
       const ItemLayout& layout = run.layout(argument.name);
-      for (std::int64_t c = 0; c < layout.per_item(); ++c) {
-        const std::int64_t at =
-            (c / layout.inner * run.item_count() + item) * layout.inner + c % layout.inner;
-        values[argument.name].push_back(outputs.at(argument.name)[static_cast<std::size_t>(at)]);
-      }
+      for (std::int64_t c = 0; c < layout.per_item(); ++c)
+        values[argument.name].push_back(
+            outputs.at(argument.name)[layout.position(run.item_count(), item, c)]);
     }
     return values;
   };
@@ -103,16 +98,15 @@ std::vector<double> forward_values(const CheckRequest& request, const KernelRun&
 }
 
 // All gradient components of item `item`, in the order of the arguments; `items` in the layout of a run.
-std::vector<double> gradients_of(const KernelRun& run, const Kernel& backward, std::size_t item,
-                                 std::size_t items,
+std::vector<double> gradients_of(const KernelRun& run, const Kernel& backward, std::int64_t item,
+                                 std::int64_t items,
                                  const std::function<double(const std::string&, std::size_t)>& element) {
   std::vector<double> gradients;
   for (const Argument& argument : backward.arguments()) {
     if (argument.role != ArgumentRole::gradient) continue;
     const ItemLayout& layout = run.layout(argument.name);
-    const auto inner = static_cast<std::size_t>(layout.inner);
-    for (std::size_t c = 0; c < static_cast<std::size_t>(layout.per_item()); ++c)
-      gradients.push_back(element(argument.name, (c / inner * items + item) * inner + c % inner));
+    for (std::int64_t c = 0; c < layout.per_item(); ++c)
+      gradients.push_back(element(argument.name, layout.position(items, item, c)));
   }
   return gradients;
 }
@@ -151,16 +145,18 @@ struct SampleView {
   double value_error;           // bound of one value of any right forward kernel
 };
 
-SampleView view_of(const CheckRequest& request, const Sample& sample, std::size_t base, const WideRun& wide) {
+SampleView view_of(const CheckRequest& request, const Sample& sample, std::int64_t base,
+                   const WideRun& wide) {
   Reference right, right_value;
   request.loss->evaluate({Pass::backward, Dtype::f64, request.convention}, sample.item, right);
   request.loss->evaluate({Pass::forward, Dtype::f64, request.convention}, sample.item, right_value);
-  SampleView view{sample,
-                  wide.all.at(name_with_role(wide.backward, ArgumentRole::upstream))[base],
-                  {},
-                  {},
-                  right_value.at(name_with_role(wide.forward, ArgumentRole::output)).bound.front()};
-  view.got = gradients_of(wide.run, wide.backward, base, static_cast<std::size_t>(wide.run.item_count()),
+  SampleView view{
+      sample,
+      wide.all.at(name_with_role(wide.backward, ArgumentRole::upstream))[static_cast<std::size_t>(base)],
+      {},
+      {},
+      right_value.at(name_with_role(wide.forward, ArgumentRole::output)).bound.front()};
+  view.got = gradients_of(wide.run, wide.backward, base, wide.run.item_count(),
                           [&](const std::string& output, std::size_t e) { return wide.all.at(output)[e]; });
   view.allowed = gradients_of(wide.run, wide.backward, 0, 1, [&](const std::string& output, std::size_t e) {
     const ReferenceValues& values = right.at(output);
@@ -192,9 +188,8 @@ void compare_with_differences(const CheckRequest& request, std::span<const Sampl
   const std::vector<double> values = forward_values(request, wide.run, wide.forward, plan);
   std::size_t width = 0;
   for (std::size_t s = 0; s < samples.size(); ++s) {
-    const auto base = static_cast<std::size_t>(plan.base[s]);
-    const SampleView view = view_of(request, samples[s], base, wide);
-    std::size_t at = base + 1;
+    const SampleView view = view_of(request, samples[s], plan.base[s], wide);
+    std::size_t at = static_cast<std::size_t>(plan.base[s]) + 1;
     for (const Direction& direction : samples[s].directions) {
       std::vector<double> above, below;
       for (int step = 0; step < kRiddersSteps; ++step) {

@@ -18,7 +18,7 @@ bool is_problem(const CheckResult& result) {
   return result.verdict != Verdict::passed && result.verdict != Verdict::skipped;
 }
 
-bool shows_elements(const CheckResult& result) {
+bool shows_command(const CheckResult& result) {
   return result.verdict == Verdict::failed || result.verdict == Verdict::mistrusted;
 }
 
@@ -171,7 +171,7 @@ void print_commands(std::ostream& out, std::span<const CheckResult> results, con
   std::set<std::string> printed;
   for (const CheckResult& result : results) {
     const std::string& command = result.reproducer.empty() ? result.command : result.reproducer;
-    if (!shows_elements(result) || command.empty() || !printed.insert(command).second) continue;
+    if (!shows_command(result) || command.empty() || !printed.insert(command).second) continue;
     out << "\n  " << painted("repeat:", terminal::kBold, style) << " " << command << '\n';
   }
 }
@@ -205,7 +205,7 @@ void print_case(std::ostream& out, std::span<const CheckResult> results, const C
   for (const std::string& note : notes_of(results)) out << "  " << note << '\n';
   case_table(results, style).print(out, "  ");
   for (const CheckResult& result : results) {
-    if (shows_elements(result)) print_elements(out, result, style);
+    if (result.verdict == Verdict::failed) print_elements(out, result, style);
     print_diagnosis(out, result, style);
   }
   print_commands(out, results, style);

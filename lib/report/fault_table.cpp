@@ -87,9 +87,11 @@ void print_confusion(std::ostream& out, std::span<const FaultResult> faults, con
                    {"rank", true, 4},
                    {"first", false, 5},
                    {"second", false, 6}});
+  bool any = false;
   for (const FaultResult& fault : faults) {
     if (!fault.diagnosed_as) continue;
     if (style.only_problems && *fault.diagnosed_as > 0) continue;
+    any = true;
     std::vector<std::string> ranks[2];
     for (const Diagnosis& diagnosis : fault.diagnosis) {
       if (diagnosis.rank <= 2) ranks[diagnosis.rank - 1].push_back(diagnosis.name);
@@ -98,7 +100,7 @@ void print_confusion(std::ostream& out, std::span<const FaultResult> faults, con
                    *fault.diagnosed_as > 0 ? std::to_string(*fault.diagnosed_as) : "-",
                    ranks[0].empty() ? "-" : joined(ranks[0]), joined(ranks[1])});
   }
-  table.print(out, "  ");
+  if (any) table.print(out, "  ");
 }
 
 void print_fault_summary(std::ostream& out, const Run& run, double seconds, const ConsoleStyle& style) {

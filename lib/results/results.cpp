@@ -49,6 +49,8 @@ std::optional<FaultOutcome> parse_fault_outcome(std::string_view text) {
   return std::nullopt;
 }
 
+bool has_results(const Run& run) { return !run.checks.empty() || !run.faults.empty(); }
+
 Summary summarise(const Run& run) {
   Summary summary;
   for (const CheckResult& result : run.checks) {

@@ -169,6 +169,8 @@ struct Run {
   bool complete = false;            // false while cases are still to come, and for ever in an aborted run
 };
 
+bool has_results(const Run& run);  // of checks or faults
+
 struct Summary {
   std::int64_t passed = 0, failed = 0, mistrusted = 0, unsupported = 0, skipped = 0;
 };

@@ -64,9 +64,9 @@ CaseId read_case(JsonObject& object) {
   id.pass = named_value<Pass>(object.take("pass"), "forward, backward or forward_backward", parse_pass);
   id.convention = object.take("convention").text();
   id.dtype = named_value<Dtype>(object.take("dtype"), "f32, f64, f16 or bf16", parse_dtype);
-  for (const auto& [size, field] : kSizeFields) {
-    if (const auto value = object.take_if_present(std::string(field)))
-      id.sizes[std::string(size)] = value->integer(0);
+  for (const SizeField& entry : kSizeFields) {
+    if (const auto value = object.take_if_present(std::string(entry.field)))
+      id.sizes[std::string(entry.size)] = value->integer(0);
   }
   for (const auto& [parameter, value] : object.take("parameters").members())
     id.parameters[parameter] = value.number();

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "device/host/address_sanitizer.hpp"
 #include "host_kernels.hpp"
 
 namespace lossgrad::test {
@@ -219,7 +220,7 @@ extern "C" __global__ void faulty_entry_point(int* out) {
 }
 
 TEST(HostThreads, AStackOverflowIsAnError) {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef LOSSGRAD_ADDRESS_SANITIZER
   GTEST_SKIP() << "the address sanitizer reports stack overflows itself";
 #endif
   EXPECT_THAT(error_of(R"(

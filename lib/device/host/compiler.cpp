@@ -13,6 +13,7 @@
 
 #include "base/error.hpp"
 #include "base/printable.hpp"
+#include "device/host/address_sanitizer.hpp"
 #include "device/host/process.hpp"
 #include "device/host/source_text.hpp"
 #include "device/host/tokens.hpp"
@@ -37,7 +38,7 @@ constexpr auto kOptions = std::to_array<const char*>({
     "-w",
 });
 // Of a program that GCC built with the address sanitizer, by GCC: reads alone (read_fence.hpp).
-#if defined(__SANITIZE_ADDRESS__) && !defined(__clang__)
+#if defined(LOSSGRAD_ADDRESS_SANITIZER) && !defined(__clang__)
 constexpr bool kSanitized = true;
 #else
 constexpr bool kSanitized = false;

@@ -10,23 +10,13 @@
 #include "losses/ciou/ciou_faults.hpp"
 #include "losses/ciou/ciou_kernel.hpp"
 #include "losses/ciou/ciou_parts.hpp"
+#include "losses/ciou/ciou_reference.hpp"
 #include "losses/ciou/ciou_scenarios.hpp"
 #include "losses/loss.hpp"
 #include "losses/named.hpp"
-#include "losses/right_value.hpp"
 
 namespace lossgrad {
 namespace {
-
-// The formula on box arrays.
-
-template <class T>
-CiouBox<T> box_at(std::span<const double> boxes, std::int64_t count, std::int64_t i) {
-  const auto at = [&](std::int64_t component) {
-    return T(boxes[static_cast<std::size_t>(component * count + i)]);
-  };
-  return {at(0), at(1), at(2), at(3)};
-}
 
 // The value with alpha as the convention differentiates it: through, or fixed at `fixed_alpha`.
 template <class T>
@@ -35,103 +25,6 @@ T value_for_derivatives(const CiouBox<T>& pred, const CiouBox<T>& target, const 
   const CiouValues<T> r = ciou_values(pred, target, convention, CiouForm::centre, false);
   const T alpha = convention.alpha_through ? r.alpha : T(fixed_alpha);
   return ciou_clamped_loss(T(T(1.0) - r.iou + r.d2 / r.c2_eps + alpha * r.v), convention);
-}
-
-// Reference.
-
-// The centre form comes first and is the sharp reference. The general one holds for kernels in either form:
-// where an edge happens to lie near zero, corner arithmetic is the more accurate of the two.
-void put(ReferenceValues& values, std::size_t element, CiouForm form, const RightValue& x) {
-  form == CiouForm::centre ? put_sharp(values, element, x) : put_general(values, element, x);
-}
-
-using ForwardOutputs = std::array<ReferenceValues*, 4>;  // loss, iou, v, alpha
-
-template <class T>
-std::array<RightValue, 4> value_numbers(const CiouBox<T>& pred, const CiouBox<T>& target,
-                                        const CiouConvention& convention, CiouForm form) {
-  const CiouValues<T> r = ciou_values(pred, target, convention, form, false);
-  return {right_value(r.loss), right_value(r.iou), right_value(r.v), right_value(r.alpha)};
-}
-
-template <Dtype kType>
-void evaluate_forward(const ReferenceRequest& request, const CiouConvention& convention, const Items& items,
-                      const ForwardOutputs& out) {
-  using Point = RunningError<kType>;
-  using Hull = HullError<kType>;
-  const auto pred = items.at("pred"), target = items.at("target");
-  const std::int64_t n = items.count;
-  for (std::int64_t i = 0; i < n; ++i) {
-    for (const CiouForm form : {CiouForm::centre, CiouForm::corner}) {
-      running_error_state = {};
-      auto numbers = value_numbers(box_at<Point>(pred, n, i), box_at<Point>(target, n, i), convention, form);
-      if (running_error_state.ambiguous)  // the value itself jumps at a gate
-        numbers = value_numbers(box_at<Hull>(pred, n, i), box_at<Hull>(target, n, i), convention, form);
-      for (std::size_t output = 0; output < numbers.size(); ++output)
-        put(*out[output], static_cast<std::size_t>(i), form, as_stored(request.dtype, numbers[output]));
-    }
-  }
-}
-
-// alpha and iou as a backward kernel may have them: computed again, or read after rounding to the storage
-// type, or alpha computed from the saved iou and v.
-template <class T>
-struct Seen {
-  T iou, alpha;
-};
-template <class T>
-Seen<T> seen_by_backward(const CiouValues<T>& r, const CiouConvention& convention, Dtype dtype) {
-  const auto rounded = [&](const T& x) { return widened(x, half_ulp(dtype, right_value(x))); };
-  Seen<T> seen{rounded(r.iou), rounded(r.alpha)};
-  const T from_saved = ciou_alpha(rounded(r.v), seen.iou, convention);
-  seen.alpha.error = std::max(seen.alpha.error, from_saved.error);
-  if constexpr (requires { seen.alpha.low; }) {  // a rounded iou may be on the other side of a gate
-    seen.alpha.low = std::min(seen.alpha.low, from_saved.low);
-    seen.alpha.high = std::max(seen.alpha.high, from_saved.high);
-  }
-  return seen;
-}
-
-template <class T>
-std::array<RightValue, 4> gradient_numbers(const CiouBox<T>& pred, const CiouBox<T>& target, double dy,
-                                           const CiouConvention& convention, CiouForm form, Dtype dtype) {
-  const CiouValues<T> r = ciou_values(pred, target, convention, form, true);
-  const Seen<T> seen = seen_by_backward(r, convention, dtype);
-  const CiouFactors<T> factors = ciou_factors(pred, r, seen.iou, seen.alpha, convention);
-  CiouBox<T> d = ciou_gradient(pred, r, factors, T(dy));
-  if (form == CiouForm::corner) {  // published code may add up in either order
-    const CiouBox<T> at_edges = ciou_gradient_at_edges(pred, r, factors, T(dy));
-    d.cx.error = std::max(d.cx.error, at_edges.cx.error);
-    d.cy.error = std::max(d.cy.error, at_edges.cy.error);
-    d.w.error = std::max(d.w.error, at_edges.w.error);
-    d.h.error = std::max(d.h.error, at_edges.h.error);
-  }
-  return {right_value(d.cx), right_value(d.cy), right_value(d.w), right_value(d.h)};
-}
-
-template <Dtype kType>
-void evaluate_backward(const ReferenceRequest& request, const CiouConvention& convention, const Items& items,
-                       ReferenceValues& d_pred) {
-  using Point = RunningError<kType>;
-  using Hull = HullError<kType>;
-  const auto pred = items.at("pred"), target = items.at("target"), dy = items.at("dy");
-  const std::int64_t n = items.count;
-  for (std::int64_t i = 0; i < n; ++i) {
-    const double upstream = dy[static_cast<std::size_t>(i)];
-    for (const CiouForm form : {CiouForm::centre, CiouForm::corner}) {
-      running_error_state = {};
-      auto numbers = gradient_numbers(box_at<Point>(pred, n, i), box_at<Point>(target, n, i), upstream,
-                                      convention, form, request.dtype);
-      if (running_error_state.ambiguous) {
-        numbers = gradient_numbers(box_at<Hull>(pred, n, i), box_at<Hull>(target, n, i), upstream, convention,
-                                   form, request.dtype);
-      }
-      for (std::size_t c = 0; c < 4; ++c) {
-        put(d_pred, c * static_cast<std::size_t>(n) + static_cast<std::size_t>(i), form,
-            as_stored(request.dtype, numbers[c]));
-      }
-    }
-  }
 }
 
 // The distance along one axis to the nearest kink.
@@ -208,7 +101,9 @@ class CiouLoss final : public Loss {
   Sizes selftest_sizes() const override { return {{"N", 3000}}; }
 
   void generate(std::string_view scenario, Dtype dtype, std::uint64_t seed, Items& items) const override;
-  void evaluate(const ReferenceRequest& request, const Items& items, Reference& reference) const override;
+  void evaluate(const ReferenceRequest& request, const Items& items, Reference& reference) const override {
+    evaluate_ciou(request, items, reference);
+  }
   GradientOracles oracles(std::string_view convention, const Items& items, std::int64_t index) const override;
   double derivative_along(std::string_view convention, const Items& items, std::int64_t index,
                           std::span<const double> direction) const override;
@@ -220,8 +115,8 @@ class CiouLoss final : public Loss {
                               std::int64_t index) const override {
     const double dy = pass == Pass::forward ? 0 : items.at("dy")[static_cast<std::size_t>(index)];
     return ciou_parts(pass, find_ciou_convention(convention),
-                      box_at<double>(items.at("pred"), items.count, index),
-                      box_at<double>(items.at("target"), items.count, index), dy);
+                      ciou_box_at<double>(items.at("pred"), items.count, index),
+                      ciou_box_at<double>(items.at("target"), items.count, index), dy);
   }
 };
 
@@ -242,47 +137,17 @@ void CiouLoss::generate(std::string_view scenario, Dtype dtype, std::uint64_t se
   }
 }
 
-void CiouLoss::evaluate(const ReferenceRequest& request, const Items& items, Reference& reference) const {
-  const CiouConvention& convention = find_ciou_convention(request.convention);
-  const auto count = static_cast<std::size_t>(items.count);
-  const bool wide = compute_type(request.dtype) == Dtype::f64;
-  if (request.pass == Pass::forward) {
-    for (const char* output : {"loss", "iou", "v", "alpha"}) {
-      reference[output] = {};
-      reference[output].resize(count);
-    }
-    const ForwardOutputs out = {&reference["loss"], &reference["iou"], &reference["v"], &reference["alpha"]};
-    wide ? evaluate_forward<Dtype::f64>(request, convention, items, out)
-         : evaluate_forward<Dtype::f32>(request, convention, items, out);
-    return;
-  }
-  ReferenceValues& d_pred = reference["d_pred"];
-  d_pred = {};
-  d_pred.resize(4 * count);
-  wide ? evaluate_backward<Dtype::f64>(request, convention, items, d_pred)
-       : evaluate_backward<Dtype::f32>(request, convention, items, d_pred);
-}
-
 GradientOracles CiouLoss::oracles(std::string_view convention_name, const Items& items,
                                   std::int64_t index) const {
   const CiouConvention& convention = find_ciou_convention(convention_name);
-  const auto pred = items.at("pred"), target = items.at("target");
   GradientOracles oracles;
+  const CiouClosedGradient closed = ciou_closed_gradient(items, index, convention);
+  oracles.closed.assign(closed.values.begin(), closed.values.end());
+  oracles.closed_error.assign(closed.errors.begin(), closed.errors.end());
 
-  // Closed gradient in double, with the double's own rounding as its error.
-  using T = RunningError<Dtype::f64>;
-  running_error_state = {};
-  const auto p = box_at<T>(pred, items.count, index), t = box_at<T>(target, items.count, index);
-  const auto r = ciou_values(p, t, convention, CiouForm::centre, true);
-  const auto d = ciou_gradient(p, r, ciou_factors(p, r, r.iou, r.alpha, convention), T(1.0));
-  for (const T& component : {d.cx, d.cy, d.w, d.h}) {
-    oracles.closed.push_back(component.value);
-    oracles.closed_error.push_back(running_error_state.overflow ? HUGE_VAL : component.error);
-  }
-
-  const CiouBox<double> point = box_at<double>(pred, items.count, index);
+  const CiouBox<double> point = ciou_box_at<double>(items.at("pred"), items.count, index);
   oracles.point = {point.cx, point.cy, point.w, point.h};
-  const auto fixed = box_at<double>(target, items.count, index);
+  const auto fixed = ciou_box_at<double>(items.at("target"), items.count, index);
   const auto [along_x, along_y] = smooth_radii(point, fixed, convention);
   oracles.smooth_radius = {along_x, along_y, along_x, along_y};
   return oracles;
@@ -291,15 +156,15 @@ GradientOracles CiouLoss::oracles(std::string_view convention_name, const Items&
 double CiouLoss::derivative_along(std::string_view convention_name, const Items& items, std::int64_t index,
                                   std::span<const double> direction) const {
   const CiouConvention& convention = find_ciou_convention(convention_name);
-  const auto pred = box_at<double>(items.at("pred"), items.count, index);
-  const auto target = box_at<double>(items.at("target"), items.count, index);
+  const auto pred = ciou_box_at<double>(items.at("pred"), items.count, index);
+  const auto target = ciou_box_at<double>(items.at("target"), items.count, index);
   const double alpha = ciou_values(pred, target, convention, CiouForm::centre, false).alpha;
   using Slope = Dual<1>;
   const auto moving = [&](double x, std::size_t component) {
     return Slope(x, Slope::DerType(direction[component]));
   };
   const CiouBox<Slope> moved{moving(pred.cx, 0), moving(pred.cy, 1), moving(pred.w, 2), moving(pred.h, 3)};
-  return value_for_derivatives(moved, box_at<Slope>(items.at("target"), items.count, index), convention,
+  return value_for_derivatives(moved, ciou_box_at<Slope>(items.at("target"), items.count, index), convention,
                                alpha)
       .derivatives()[0];
 }
@@ -307,8 +172,8 @@ double CiouLoss::derivative_along(std::string_view convention_name, const Items&
 double CiouLoss::value_at(std::string_view convention_name, const Items& items, std::int64_t index,
                           std::span<const double> point) const {
   const CiouConvention& convention = find_ciou_convention(convention_name);
-  const auto target = box_at<double>(items.at("target"), items.count, index);
-  const auto base = box_at<double>(items.at("pred"), items.count, index);
+  const auto target = ciou_box_at<double>(items.at("target"), items.count, index);
+  const auto base = ciou_box_at<double>(items.at("pred"), items.count, index);
   const double alpha =
       convention.alpha_through ? 0 : ciou_values(base, target, convention, CiouForm::centre, false).alpha;
   return value_for_derivatives(CiouBox<double>{point[0], point[1], point[2], point[3]}, target, convention,

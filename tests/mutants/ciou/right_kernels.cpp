@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "mutants/right_kernels.hpp"
 
+#include "mutants/ciou/corner_files.hpp"
+
 namespace lossgrad::mutants {
 namespace {
 
 const std::vector<Dtype> kOnlyF32 = {Dtype::f32};
 const std::vector<std::string> kOnlyYolo = {"yolo"};
-const std::vector<std::string> kCorners = {"boxes.cuh", "corner_box.cuh", "strict_ties.cuh",
-                                           "one_thread_a_box.cuh"};
 
 // Corner code that divides once by the union and once by the diagonal; `reciprocal` is a function's name.
 std::vector<SourceEdit> by_reciprocals(const std::string& reciprocal) {
@@ -38,27 +38,27 @@ std::vector<RightKernel> right_kernels() {
       {.name = "builtin",
        .text = {},
        .conventions = {"yolo", "torchvision", "ultralytics", "mmdetection", "paddle", "keras"}},
-      {.name = "corners", .text = {kCorners, {}}},
+      {.name = "corners", .text = {kCornerFiles, {}}},
       {.name = "fast_math",
-       .text = {.files = kCorners, .edits = {}, .fast_math = true},
+       .text = {.files = kCornerFiles, .edits = {}, .fast_math = true},
        .dtypes = kOnlyF32,
        // GCC's (v - iou) + (1 + eps) loses eps, and alpha of equal boxes is 0/0; NVRTC keeps the order.
        .rejected_in = {"identical", "near_identical"},
        .drops_nan = true},
-      {.name = "reciprocals", .text = {kCorners, by_reciprocals("C(1) / ")}},
+      {.name = "reciprocals", .text = {kCornerFiles, by_reciprocals("C(1) / ")}},
       {.name = "newton_reciprocals",
        .text = {{"boxes.cuh", "newton_reciprocal.cuh", "corner_box.cuh", "strict_ties.cuh",
                  "one_thread_a_box.cuh"},
                 by_reciprocals("newton_reciprocal")},
        .dtypes = kOnlyF32},
-      {.name = "distance_from_edges", .text = {kCorners, kDistanceFromEdges}},
-      {.name = "union_by_parts", .text = {kCorners, kUnionByParts}},
+      {.name = "distance_from_edges", .text = {kCornerFiles, kDistanceFromEdges}},
+      {.name = "union_by_parts", .text = {kCornerFiles, kUnionByParts}},
       // Without eps in the aspect a NaN in v would reach the centres, times a slope of zero.
       {.name = "forward_mode", .text = {{"boxes.cuh", "forward_mode.cuh"}, {}}, .conventions = kOnlyYolo},
       {.name = "corners_midpoint_ties",
        .text = {{"boxes.cuh", "corner_box.cuh", "midpoint_ties.cuh", "one_thread_a_box.cuh"}, {}}},
       {.name = "corners_fmin_fmax",
-       .text = {kCorners,
+       .text = {kCornerFiles,
                 {{"return a < b || a != a ? a : b;", "return fmin(a, b);"},
                  {"return a > b || a != a ? a : b;", "return fmax(a, b);"}}},
        .dtypes = {Dtype::f32, Dtype::f64},

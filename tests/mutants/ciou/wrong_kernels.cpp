@@ -3,6 +3,8 @@
 // another kernel's text: corner code, whose rounding is not the built-in kernel's, gets the same diagnosis.
 #include "mutants/wrong_kernels.hpp"
 
+#include "mutants/ciou/corner_files.hpp"
+
 namespace lossgrad::mutants {
 namespace {
 
@@ -21,7 +23,7 @@ WrongKernel dropping_nan(const std::string& name, const std::string& smaller, co
   WrongKernel kernel;
   kernel.name = name;
   kernel.pass = Pass::forward;
-  kernel.text = {{"boxes.cuh", "corner_box.cuh", "strict_ties.cuh", "one_thread_a_box.cuh"},
+  kernel.text = {kCornerFiles,
                  {{"return a < b || a != a ? a : b;", smaller}, {"return a > b || a != a ? a : b;", larger}}};
   kernel.check = "propagation";
   kernel.reason = " was swallowed: ";
@@ -33,7 +35,7 @@ WrongKernel corners(Pass pass, const std::string& diagnosis, const std::vector<S
   WrongKernel kernel;
   kernel.name = "corners_" + diagnosis;
   kernel.pass = pass;
-  kernel.text = {{"boxes.cuh", "corner_box.cuh", "strict_ties.cuh", "one_thread_a_box.cuh"}, edits};
+  kernel.text = {kCornerFiles, edits};
   kernel.diagnosis = diagnosis;
   return kernel;
 }
