@@ -79,9 +79,10 @@ std::vector<double> forward_values(const CheckRequest& request, const KernelRun&
     for (const Argument& argument : forward.arguments()) {
       if (!is_written(argument, Pass::forward)) continue;
       const ItemLayout& layout = run.layout(argument.name);
-      for (std::int64_t c = 0; c < layout.per_item(); ++c)
+      for (std::int64_t c = 0; c < layout.per_item(); ++c) {
         values[argument.name].push_back(
             outputs.at(argument.name)[layout.position(run.item_count(), item, c)]);
+      }
     }
     return values;
   };

@@ -53,7 +53,11 @@ std::string scientific(double value) {
 
 std::string usage_text(double value) {
   if (value == 0) return "0";
-  return std::abs(value) < 0.0005 || std::abs(value) >= 999.9995 ? scientific(value) : fixed(value, 3);
+  if (std::abs(value) < 0.0005 || std::abs(value) >= 999.9995) return scientific(value);
+  // On which side of 1 a value lies must show.
+  int decimals = 3;
+  while (decimals < 16 && value != 1 && std::abs(value - 1) < 0.5 * std::pow(10, -decimals)) ++decimals;
+  return fixed(value, decimals);
 }
 
 std::string ulp_text(double value) {

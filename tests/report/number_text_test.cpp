@@ -46,6 +46,13 @@ TEST(NumberText, Usage) {
   EXPECT_EQ(usage_text(0), "0");
   EXPECT_EQ(usage_text(0.94123), "0.941");
   EXPECT_EQ(usage_text(12.5), "12.500");
+  EXPECT_EQ(usage_text(1), "1.000");
+  EXPECT_EQ(usage_text(0.99949), "0.999");
+  EXPECT_EQ(usage_text(0.9996), "0.9996");
+  EXPECT_EQ(usage_text(0.99999994), "0.9999999");
+  EXPECT_EQ(usage_text(1.0004), "1.0004");
+  EXPECT_EQ(usage_text(std::nextafter(1.0, 0.0)), "0.9999999999999999");
+  EXPECT_EQ(usage_text(std::nextafter(1.0, 2.0)), "1.0000000000000002");
   EXPECT_EQ(usage_text(999.9996), "1.0e+03");
   EXPECT_EQ(usage_text(4.1e5), "4.1e+05");
   EXPECT_EQ(usage_text(0.0004), "4.0e-04");

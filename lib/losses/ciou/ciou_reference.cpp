@@ -37,9 +37,10 @@ void evaluate_forward(const ReferenceRequest& request, const CiouConvention& con
       running_error_state = {};
       auto numbers =
           value_numbers(ciou_box_at<Point>(pred, n, i), ciou_box_at<Point>(target, n, i), convention, form);
-      if (running_error_state.ambiguous)  // the value itself jumps at a gate
+      if (running_error_state.ambiguous) {  // the value itself jumps at a gate
         numbers =
             value_numbers(ciou_box_at<Hull>(pred, n, i), ciou_box_at<Hull>(target, n, i), convention, form);
+      }
       for (std::size_t output = 0; output < numbers.size(); ++output)
         put(*out[output], static_cast<std::size_t>(i), form, as_stored(request.dtype, numbers[output]));
     }
