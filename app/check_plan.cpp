@@ -22,7 +22,9 @@ std::vector<std::string> choose(const char* kind, const std::vector<std::string>
   if (std::find(wanted.begin(), wanted.end(), "all") != wanted.end()) return known;
   for (const std::string& given : wanted) {
     if (std::find(known.begin(), known.end(), given) == known.end()) {
-      throw Error(ErrorKind::usage, unknown_name_message(kind, given, known));
+      std::vector<std::string> choices = known;
+      choices.emplace_back("all");
+      throw Error(ErrorKind::usage, unknown_name_message(kind, given, choices));
     }
   }
   return wanted;

@@ -7,41 +7,61 @@
 #include "app/values.hpp"
 #include "base/error.hpp"
 #include "base/suggest.hpp"
+#include "losses/fault.hpp"
 #include "report/number_text.hpp"
 
 namespace lossgrad::app {
 namespace {
 
-constexpr const char* kMainExamples = R"(Examples:
-  lossgrad check ciou                       the built-in kernels, on a GPU when there is one
-  lossgrad check ciou --dtype all --n 1k:1M:x10 --scenario all --json run.json
-  lossgrad check ciou --pred boxes.npy --target truth.npy --box-format xyxy
-  lossgrad check cosine --rows 20k --dim 512 --dtype f16
-  lossgrad kernels show yolo_ciou_loss_backward__f32__256 --source
-
+constexpr const char* kExitCodes = R"(
 `lossgrad COMMAND --help` describes a command.
 Exit codes: 0 passed, 1 a check failed, 2 usage, 3 data, 4 kernel compile, 5 device, 70 internal;
 128 + the signal that stopped it: 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP.)";
 
-constexpr const char* kCheckExamples =
+constexpr const char* kAboutLists =
     R"(Lists make a product of cases. Numbers: 1000, 16k, 1M, 1e6 (k, M, G: powers of 1000), 4Ki, 1Mi (powers of 1024);
 ranges: 1k:16M:x4 (times 4), 0:1k:+100 (plus 100).
 
-Examples:
-  lossgrad check --list                     losses, conventions, scenarios and checks
-  lossgrad check ciou --n 1M --dtype f32,f16
-  lossgrad check ciou --pass backward --scenario touching,identical --backend host
-  lossgrad check ciou --pred detections.json --target annotations.json --match iou
-  lossgrad check cosine --rows 1k --dim 1,31,768 --margin 0.5 --convention torch)";
+)";
 
-constexpr const char* kSelftestExamples =
+constexpr const char* kAboutSelftest =
     R"(Injects every fault of the losses' dictionaries into the built-in kernels and expects the checks to catch it.
 Exit code 1 when one slips through.
 
-Examples:
-  lossgrad selftest
-  lossgrad selftest --loss ciou --dtype all --backend cuda --json selftest.json
-  lossgrad selftest --fault alpha_detached,upstream_squared --diagnosis)";
+)";
+
+std::string examples_text(const std::vector<std::string>& commands) {
+  std::string text = "Examples:";
+  for (const std::string& command : commands) text += "\n  lossgrad " + command;
+  return text;
+}
+
+std::string main_footer() {
+  std::vector<std::string> commands;
+  for (const Loss* loss : all_losses()) commands.push_back("check " + std::string(loss->name()));
+  for (const Loss* loss : all_losses()) commands.push_back("check " + loss->examples().front());
+  const Loss& first = *all_losses().front();
+  const KernelOptions options{.pass = Pass::backward, .convention = first.conventions().front().name};
+  commands.push_back("kernels show " + first.kernel(options).id() + " --source");
+  return examples_text(commands) + "\n" + kExitCodes;
+}
+
+std::string check_footer() {
+  std::vector<std::string> commands = {"check --list"};
+  for (const Loss* loss : all_losses()) {
+    for (const std::string& example : loss->examples()) commands.push_back("check " + example);
+  }
+  return kAboutLists + examples_text(commands);
+}
+
+std::string selftest_footer() {
+  const Loss& first = *all_losses().front();
+  const std::string one = first.faults().front().name, other = first.faults().back().name;
+  return kAboutSelftest + examples_text({"selftest",
+                                         "selftest --loss " + std::string(first.name()) +
+                                             " --dtype all --backend cuda --json selftest.json",
+                                         "selftest --fault " + one + ',' + other + " --diagnosis"});
+}
 
 std::vector<std::string> long_names(const CLI::App& command) {
   std::vector<std::string> names;
@@ -102,7 +122,7 @@ Syntax::Syntax() {
   app_.allow_extras();
   app_.require_subcommand(0, 1);
   app_.get_formatter()->column_width(30);
-  app_.footer(kMainExamples);
+  app_.footer(main_footer());
   add_flag(app_, "--version", "print the version");
   add_common(app_);
   add_check();
@@ -143,14 +163,14 @@ void Syntax::add_positional(CLI::App& command, const std::string& name, const st
 
 void Syntax::add_common(CLI::App& command) {
   command.set_help_flag("-h,--help", "print this help");
-  add_flag(command, "-q,--quiet", "only problems, and the summary");
+  add_flag(command, "-q,--quiet", "only problems, and the summary of all");
   add_flag(command, "-v,--verbose", "say more on standard error");
   add_value(command, "--color", "WHEN", "auto, always or never");
 }
 
 void Syntax::add_check() {
   CLI::App* check = add_command(app_, "check", "verify a loss's kernels");
-  check->footer(kCheckExamples);
+  check->footer(check_footer());
   add_positional(*check, "LOSS", "one of: " + CLI::detail::join(loss_names()));
   add_flag(*check, "--list", "list losses, conventions, scenarios and checks");
   add_check_case(*check);
@@ -221,7 +241,7 @@ void Syntax::add_check_criteria(CLI::App& check) {
 
 void Syntax::add_selftest() {
   CLI::App* selftest = add_command(app_, "selftest", "prove that the checks catch wrong kernels, as a table");
-  selftest->footer(kSelftestExamples);
+  selftest->footer(selftest_footer());
   add_value(*selftest, "--loss", "LIST", "losses (default: all)");
   add_value(*selftest, "--dtype", "LIST", "f32 (default), f64, f16, bf16, all");
   add_value(*selftest, "--fault", "LIST", "names of faults (default: all)");
@@ -237,8 +257,9 @@ void Syntax::add_kernels() {
   CLI::App* kernels = add_command(app_, "kernels", "the built-in kernels: list, show ID, build");
   add_common(*add_command(*kernels, "list", "ids of the built-in kernels"));
   CLI::App* show = add_command(*kernels, "show", "one kernel; without a view its arguments and launch");
-  show->footer(
-      "Example:\n  lossgrad kernels show yolo_ciou_loss_backward__f32__256 --resources --arch sm_90");
+  const KernelOptions any{.convention = all_losses().front()->conventions().front().name};
+  show->footer(examples_text(
+      {"kernels show " + all_losses().front()->kernel(any).id() + " --resources --arch sm_90"}));
   add_positional(*show, "ID", "NAME__DTYPE__BLOCK[__CONVENTION]");
   add_flag(*show, "--source", "the whole source");
   add_flag(*show, "--entry-point", "the generated entry point alone");

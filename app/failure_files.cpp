@@ -50,7 +50,7 @@ void make_folder(const fs::path& folder) {
   if (error) fail(folder, "cannot be made: " + error.message());
   constexpr mode_t kOwnerAlone = 0700;
   if (::mkdir(last.c_str(), kOwnerAlone) != 0 && errno != EEXIST)
-    fail(folder, "cannot be made: " + file_error_text(last, errno));
+    fail(folder, "cannot be made: " + std::system_category().message(errno));
 }
 
 // "yolo_ciou_loss_backward__f32__256__n100003__mixed__seed1__host"

@@ -92,6 +92,7 @@ void JsonOutput::save(const Run& run) const {
 }
 
 bool JsonOutput::finish(const Run& run) const {
+  if (!run.complete && !has_results(run)) return true;
   switch (kind_) {
     case Kind::none:
       return true;
@@ -99,8 +100,7 @@ bool JsonOutput::finish(const Run& run) const {
       standard_output_ << to_json(run);
       return true;
     case Kind::regular_file:
-      // A run that was stopped before its first result leaves the file of an earlier one alone.
-      if (run.complete || has_results(run)) save(run);
+      save(run);
       return true;
     case Kind::stream:
     case Kind::descriptor:

@@ -18,8 +18,8 @@ class JsonOutput {
   JsonOutput(const std::string& target, std::ostream& standard_output);
 
   void save(const Run& run) const;  // after a case; throws ErrorKind::data
-  // The last state, complete or not (a regular file: unless there is no result yet); throws ErrorKind::data.
-  // False when a signal ended the wait for a reader.
+  // The last state, complete or not; nothing when it ended before its first result: the file of an earlier
+  // run stays. Throws ErrorKind::data. False when a signal ended the wait for a reader.
   [[nodiscard]] bool finish(const Run& run) const;
 
  private:

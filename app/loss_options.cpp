@@ -46,7 +46,7 @@ std::vector<Argument> file_arguments(const Loss& loss) {
 }
 
 bool is_box_argument(const Argument& argument) {
-  return argument.axes.size() == 2 && argument.axes[0] == "4" && argument.axes[1] == "N";
+  return argument.axes.size() == 2 && argument.axes[0] == "4";
 }
 
 std::vector<Argument> all_file_arguments() {

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include <spdlog/spdlog.h>
+
 #include "app/interrupt.hpp"
 #include "base/error.hpp"
 
@@ -29,12 +31,21 @@ double RunFrame::execute(BackendChoice backend, int device, std::size_t steps,
     take_steps(step, steps_per_save);
   } catch (...) {
     bar_.erase();
-    if (has_results(run_)) (void)json_.finish(run_);  // no document after an error alone
+    keep_results();
     throw;
   }
   bar_.erase();
   written_ = json_.finish(run_);
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// After an error, which is the news: that the results could not be kept besides is a line of its own.
+void RunFrame::keep_results() {
+  try {
+    (void)json_.finish(run_);
+  } catch (const Error& error) {
+    spdlog::error("{}", error.what());
+  }
 }
 
 void RunFrame::take_steps(const std::function<void(std::size_t)>& step, std::size_t steps_per_save) {

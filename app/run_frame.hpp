@@ -38,6 +38,7 @@ class RunFrame {
   [[nodiscard]] int exit_code(int code) const;
 
  private:
+  void keep_results();
   void take_steps(const std::function<void(std::size_t)>& step, std::size_t steps_per_save);
 
   std::string json_path_;

@@ -30,7 +30,7 @@ std::string nearest_name(std::string_view given, std::span<const std::string> kn
     return edit_distance(given, a) < edit_distance(given, b);
   });
   const bool near_enough = nearest != known.end() &&
-                           edit_distance(given, *nearest) <= std::max<std::size_t>(2, nearest->size() / 3);
+                           edit_distance(given, *nearest) <= std::clamp<std::size_t>(nearest->size() / 3, 1, 3);
   return near_enough ? *nearest : "";
 }
 

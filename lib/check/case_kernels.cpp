@@ -4,13 +4,12 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "check/check_request.hpp"
 
 namespace lossgrad {
 
 CaseKernels::CaseKernels(const CheckRequest& request, Backend& backend)
-    : request_(request),
-      block_(static_cast<int>(
-          own_kernel(request, Pass::forward, request.dtype).constant(request.loss->block().name))) {
+    : request_(request), block_(lossgrad::main_block(request)) {
   std::vector<std::pair<Key, Kernel>> wanted;
   const auto want = [&](Pass pass, Dtype dtype, int block) {
     const KernelOptions options{pass, dtype, request.convention, block, request.sizes};

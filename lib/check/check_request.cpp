@@ -13,16 +13,26 @@ bool skips(const CheckRequest& request, std::string_view check) {
   return request.skip.contains(std::string(check));
 }
 
-bool made_of_kinks(const CheckRequest& request) {
-  if (!request.inputs.empty()) return false;  // nothing is known of inputs from files
+const ScenarioInfo* scenario_of(const CheckRequest& request) {
+  if (!request.inputs.empty()) return nullptr;
   for (const ScenarioInfo& scenario : request.loss->scenarios()) {
-    if (scenario.name == request.scenario) return scenario.made_of_kinks;
+    if (scenario.name == request.scenario) return &scenario;
   }
-  return false;
+  return nullptr;
+}
+
+bool made_of_kinks(const CheckRequest& request) {
+  const ScenarioInfo* scenario = scenario_of(request);
+  return scenario != nullptr && scenario->made_of_kinks;
 }
 
 Kernel own_kernel(const CheckRequest& request, Pass pass, Dtype dtype) {
   return request.loss->kernel({pass, dtype, request.convention, request.block, request.sizes});
+}
+
+int main_block(const CheckRequest& request) {
+  const Kernel kernel = own_kernel(request, Pass::forward, request.dtype);
+  return static_cast<int>(kernel.constant(request.loss->block().name));
 }
 
 std::int64_t elements_per_item(const CheckRequest& request, const Kernel& kernel) {

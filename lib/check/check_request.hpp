@@ -13,7 +13,11 @@ bool wants(const CheckRequest& request, Pass pass);
 bool skips(const CheckRequest& request, std::string_view check);
 // The loss's own kernel of a pass as the request wants it.
 Kernel own_kernel(const CheckRequest& request, Pass pass, Dtype dtype);
-// Whether the case's scenario consists of kinks on purpose.
+// The block of its kernels: the request's, or the loss's own choice.
+int main_block(const CheckRequest& request);
+// The case's scenario; null for inputs from files, of which nothing is known.
+const ScenarioInfo* scenario_of(const CheckRequest& request);
+// Whether it consists of kinks on purpose.
 bool made_of_kinks(const CheckRequest& request);
 // Where the case's items lie in an argument.
 ItemLayout item_layout(const CheckRequest& request, const Argument& argument);

@@ -122,6 +122,7 @@ WorstElement Comparison::element_of(const std::string& output, std::int64_t item
   element.got = got;
   element.expected_low = expected.low;
   element.expected_high = expected.high;
+  element.kink = (expected.flags & kKink) != 0;
   element.bound = expected.bound;
   element.bound_usage = element.abs_error = element.rel_error = element.ulp_error = kInfinity;
   return element;
@@ -141,7 +142,7 @@ void Comparison::add(const std::string& output, std::int64_t item, std::int64_t 
 
   ++compared_;
   if (kink) ++kinks_;
-  if (expected.low == 0 && expected.high == 0 && got == 0) ++zeros_;
+  if (distance(0, expected.low, expected.high) <= expected.bound) ++zeros_;
   const double nearest = std::clamp(got, expected.low, expected.high);
   element.abs_error = distance(got, expected.low, expected.high);
   element.rel_error = usage_of(element.abs_error, std::abs(nearest));
@@ -200,8 +201,9 @@ std::string Comparison::failure_reason(const std::string& item_name) const {
   std::string text = std::to_string(failures_) + " of " + std::to_string(seen_) +
                      " elements are wrong; worst: " + first.output + "[" + std::to_string(first.component) +
                      "] of " + item_name + " " + std::to_string(first.item) + " is " +
-                     number(first.got, digits) + ", expected " + number(first.expected_low, digits);
-  if (first.expected_high > first.expected_low) text += " to " + number(first.expected_high, digits);
+                     number(first.got, digits) + ", expected " +
+                     number(first.kink ? first.expected_low : nearest_expected(first), digits);
+  if (first.kink) text += " to " + number(first.expected_high, digits);
   if (std::isfinite(first.bound_usage)) text += ", " + number(first.bound_usage, 3) + " times its bound";
   if (!first.note.empty()) text += " (" + first.note + ")";
   return text;

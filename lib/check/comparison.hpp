@@ -41,10 +41,11 @@ class Comparison {
   [[nodiscard]] bool failed() const { return failures_ > 0; }
   [[nodiscard]] std::int64_t failures() const { return failures_; }
   [[nodiscard]] std::int64_t compared() const { return compared_; }
-  // Elements whose right value is exactly zero, and so was the kernel's.
+  // Elements of which zero is a right value too, within the bound.
   [[nodiscard]] std::int64_t zeros() const { return zeros_; }
   [[nodiscard]] std::int64_t seen() const { return seen_; }
-  // Elements that are kinks, unbounded or out of range; one that is several of them counts once.
+  // Elements that are kinks, unbounded, out of range or not finite by the formula; one that is several of
+  // them counts once.
   [[nodiscard]] std::int64_t undecided() const { return undecided_; }
   [[nodiscard]] const std::vector<WorstElement>& worst() const { return worst_; }
   // The first items with a wrong element, at most 64, rising.

@@ -9,7 +9,9 @@ namespace lossgrad {
 namespace {
 
 constexpr double kInformative = 1e-3;
-constexpr double kPartsPerRounding = 0x1p40;  // of double, less what long sums lose
+// A bound of some roundings of double (2^-53) tells how large the parts were; 2^40 of it is less than a
+// thousandth of them, and of a long sum, whose bound is of thousands of roundings, no more than the sum.
+constexpr double kPartsPerRounding = 0x1p40;
 
 // Adds a direction of a sample to a list of samples with some of their directions.
 void keep_direction(std::vector<Sample>& samples, const Sample& sample, const Direction& direction) {
@@ -25,7 +27,7 @@ void keep_direction(std::vector<Sample>& samples, const Sample& sample, const Di
 bool agree(const GradientPair& pair) { return std::abs(pair.got - pair.expected) <= pair.allowed; }
 
 bool informative(const DerivativeEstimate& estimate, double gradient, double gradient_error) {
-  const double parts = kPartsPerRounding * gradient_error;  // about what cancelled, where something did
+  const double parts = kPartsPerRounding * gradient_error;
   const double scale = std::max({std::abs(estimate.value), std::abs(gradient), parts});
   return estimate.error <= kInformative * scale;
 }

@@ -33,8 +33,9 @@ struct GradientPair {
 };
 bool agree(const GradientPair& pair);
 
-// Whether a difference says something about a gradient: its error is below a thousandth of the largest of the
-// two and of the parts that the gradient is the difference of (parallel rows: of nearly all of them).
+// Whether a difference says something about a gradient: its error is below a thousandth of the larger of the
+// two, or, where the gradient is what is left of much larger parts (as between parallel rows), so far below
+// these that a part which is wrong shows.
 bool informative(const DerivativeEstimate& estimate, double gradient, double gradient_error);
 
 void note_disagreement(Disagreement& found, const CheckRequest& request, const Sample& sample,

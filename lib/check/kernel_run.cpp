@@ -247,7 +247,7 @@ void KernelRun::compare_block(const Kernel& kernel, const Items& items, Comparis
     const ItemLayout layout = buffers_.at(argument.name)->layout();
     const auto values = items.at(argument.name);
     for (std::size_t e = 0; e < values.size(); ++e) {
-      const auto item = static_cast<std::int64_t>(e) / layout.inner % items.count;
+      const std::int64_t item = layout.item_of(items.count, static_cast<std::int64_t>(e));
       notice(states[static_cast<std::size_t>(item)], values[e]);
     }
   }
@@ -261,11 +261,9 @@ void KernelRun::compare_block(const Kernel& kernel, const Items& items, Comparis
     const ReferenceValues& values = reference.at(argument.name);
     for (std::size_t e = 0; e < got.size(); ++e) {
       const auto position = static_cast<std::int64_t>(e);
-      const std::int64_t item = position / layout.inner % items.count;
-      const std::int64_t component =
-          position / layout.inner / items.count * layout.inner + position % layout.inner;
-      comparison.add(argument.name, items.first + item, component, got[e], expected_at(values, e),
-                     states[static_cast<std::size_t>(item)]);
+      const std::int64_t item = layout.item_of(items.count, position);
+      comparison.add(argument.name, items.first + item, layout.component_of(items.count, position), got[e],
+                     expected_at(values, e), states[static_cast<std::size_t>(item)]);
     }
   }
 }
@@ -326,7 +324,7 @@ std::optional<std::string> KernelRun::first_unwritten(const Kernel& kernel,
       decode(request_.dtype, bytes, values);
       const auto at = std::find(values.begin(), values.end(), sentinel->second);
       if (at == values.end()) return;
-      const std::int64_t item = first + (at - values.begin()) / buffer.layout().inner % count;
+      const std::int64_t item = first + buffer.layout().item_of(count, at - values.begin());
       found = argument.name + " of " + request_.loss->item_name() + " " + std::to_string(item) +
               " is not written";
     });
@@ -370,7 +368,7 @@ std::string KernelRun::trace_of_sentinels(const Kernel& kernel, const StoredOutp
     }
     if (!unwritten) continue;
     const ItemLayout& layout = buffers_.at(name)->layout();
-    const std::int64_t item = static_cast<std::int64_t>(*unwritten) / layout.inner % layout.items;
+    const std::int64_t item = layout.item_of(layout.items, static_cast<std::int64_t>(*unwritten));
     first = first.value_or(name + " of " + request_.loss->item_name() + " " + std::to_string(item) +
                            " is not written");
   }

@@ -128,9 +128,10 @@ class PropagationRun {
     }
     const auto sentinels = launch(inputs, "with " + value.text + " in some " + items_name() + ": ");
     const Comparison comparison = run_.compare_items(kernel_.kernel, items);
+    const StoredOutputs touched_outputs = outputs();  // what follows may launch again
     findings_.compared += comparison.compared();
     if (comparison.failed()) note_wrong(value, list, comparison, sentinels);
-    note_spilled(value, list, clean);
+    note_spilled(value, list, clean, touched_outputs);
   }
 
   std::map<std::string, double> launch(const Items& inputs, const std::string& place) {
@@ -179,7 +180,7 @@ class PropagationRun {
     std::string line =
         swallowed ? text_of(value, *touched) + " was swallowed: " : "with " + text_of(value, *touched) + " ";
     line += output + " is " + number(element->got);
-    if (!swallowed) line += ", expected " + number(element->expected_low);
+    if (!swallowed) line += ", expected " + number(nearest_expected(*element));
     findings_.lines.push_back(line);
   }
 
@@ -203,29 +204,30 @@ class PropagationRun {
     std::string output;
     std::int64_t item = 0, component = 0;
   };
-  [[nodiscard]] std::optional<Spill> first_spill(const std::vector<Touched>& list,
-                                                 const StoredOutputs& clean) {
+  [[nodiscard]] std::optional<Spill> first_spill(const std::vector<Touched>& list, const StoredOutputs& clean,
+                                                 const StoredOutputs& now) {
     std::vector<bool> alone(static_cast<std::size_t>(items_), true);
     for (const Touched& touched : list) alone[static_cast<std::size_t>(touched.item)] = false;
     const std::size_t size = size_in_bytes(request_.dtype);
     std::optional<Spill> first;
-    for (const auto& [name, bytes] : outputs()) {
+    for (const auto& [name, bytes] : now) {
       const ItemLayout& layout = run_.layout(name);
       const std::vector<std::byte>& before = clean.at(name);
       for (std::int64_t e = 0; e < layout.elements(); ++e) {
-        const std::int64_t item = e / layout.inner % items_;
+        const std::int64_t item = layout.item_of(items_, e);
         if (!alone[static_cast<std::size_t>(item)]) continue;
         ++findings_.compared;
         const std::size_t at = static_cast<std::size_t>(e) * size;
         if (first || std::memcmp(bytes.data() + at, before.data() + at, size) == 0) continue;
-        first = {name, item, e / layout.inner / items_ * layout.inner + e % layout.inner};
+        first = {name, item, layout.component_of(items_, e)};
       }
     }
     return first;
   }
 
-  void note_spilled(const Value& value, const std::vector<Touched>& list, const StoredOutputs& clean) {
-    const std::optional<Spill> spill = first_spill(list, clean);
+  void note_spilled(const Value& value, const std::vector<Touched>& list, const StoredOutputs& clean,
+                    const StoredOutputs& now) {
+    const std::optional<Spill> spill = first_spill(list, clean, now);
     if (!spill) return;
     launch(clean_, "");
     if (outputs() != clean) return;  // it does not repeat itself: the repeatability check says so

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "check/check_request.hpp"
+
 namespace lossgrad {
 namespace {
 
@@ -13,12 +15,6 @@ Sizes sizes_of(const Loss& loss, const Fault& fault) {
   Sizes sizes = loss.selftest_sizes();
   for (const auto& [name, size] : fault.sizes) sizes[name] = size;
   return sizes;
-}
-
-int main_block(const CheckRequest& request) {
-  const Kernel kernel =
-      request.loss->kernel({Pass::forward, request.dtype, request.convention, request.block, request.sizes});
-  return static_cast<int>(kernel.constant(request.loss->block().name));
 }
 
 std::optional<Kernel> offered(const Fault& fault, const CheckRequest& request, const KernelOptions& options) {

@@ -70,6 +70,7 @@ bool is_private(const struct stat& status) {
 std::string why_unusable(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder.parent_path(), error);
+  if (error) return folder.parent_path().string() + ": cannot be created: " + error.message();
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
     return folder.string() + ": cannot be created: " + std::system_category().message(errno);
   }

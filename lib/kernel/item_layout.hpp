@@ -23,6 +23,13 @@ struct ItemLayout {
   [[nodiscard]] std::size_t position(std::int64_t count, std::int64_t item, std::int64_t c) const {
     return static_cast<std::size_t>((c / inner * count + item) * inner + c % inner);
   }
+  // The other way: whose element `position` of such an array is.
+  [[nodiscard]] std::int64_t item_of(std::int64_t count, std::int64_t position) const {
+    return position / inner % count;
+  }
+  [[nodiscard]] std::int64_t component_of(std::int64_t count, std::int64_t position) const {
+    return position / inner / count * inner + position % inner;
+  }
 };
 // Throws ErrorKind::internal for an argument without an axis `item_size`.
 ItemLayout item_layout(const Argument& argument, const std::string& item_size, const Sizes& sizes);

@@ -34,7 +34,7 @@ struct LaunchRule {
 struct BuildTarget {
   std::string compiler;      // "nvrtc", "c++"
   std::string version;       // "13.0", the first line of --version
-  std::string architecture;  // "sm_90", "x86-64"
+  std::string architecture;  // "sm_90", "x86_64"
   std::vector<std::string> options;
 };
 

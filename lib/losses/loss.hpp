@@ -26,6 +26,7 @@ struct ScenarioInfo {
   std::string name;
   std::string summary;         // the distribution, one line
   bool made_of_kinks = false;  // nearly every element is a kink, and the hull is the point
+  bool made_of_zeros = false;  // nearly every gradient is zero, and that it comes out so is the point
 };
 
 inline constexpr std::int64_t kLargestSize = 2147483647;  // sizes reach a kernel as i32
@@ -76,7 +77,7 @@ struct Items {
 
 // Right values of one output for a run of items, in the output's layout. Element e is right when
 // low[e] - bound[e] <= got <= high[e] + bound[e]; low < high where a branch is undecidable (a kink), else
-// by rounding alone.
+// by rounding at most (two forms of the formula).
 struct ReferenceValues {
   std::vector<double> low;
   std::vector<double> high;
@@ -148,6 +149,10 @@ class Loss {
   [[nodiscard]] virtual std::span<const SizeInfo> sizes() const = 0;
   [[nodiscard]] virtual std::span<const ParameterInfo> parameters() const { return {}; }
   [[nodiscard]] virtual const BlockInfo& block() const = 0;
+
+  // Command lines for --help, from the loss's name on: "ciou --n 1M --dtype f32,f16". The first is the
+  // simplest.
+  [[nodiscard]] virtual std::span<const std::string> examples() const = 0;
 
   // Throws ErrorKind::usage, with the flag, for a block that the loss's kernels do not take.
   [[nodiscard]] virtual Kernel kernel(const KernelOptions& options) const = 0;

@@ -58,7 +58,7 @@ inline constexpr double kSumLambda = 6;
 
 // Roundings on a term's way into a sum in the order that loses most, and in a blocked sum: at most 128 terms
 // one after another, pairs of threads across a warp (5), 16 warps one after another, and what `any` has on
-// top. The built-in kernels keep to it in blocks of at least 32 elements.
+// top. The built-in kernels keep to it with the block that they choose for a length.
 enum class SumOrder { any, blocked };
 inline constexpr double kBlockedRoundings = 128 + 5 + 16 + 3;
 

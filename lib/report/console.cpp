@@ -6,10 +6,10 @@
 #include <set>
 
 #include "base/printable.hpp"
+#include "report/case_words.hpp"
 #include "report/number_text.hpp"
 #include "report/text_table.hpp"
 #include "report/worst_text.hpp"
-#include "results/size_fields.hpp"
 
 namespace lossgrad {
 namespace {
@@ -41,24 +41,10 @@ std::string painted(const std::string& text, std::string_view paint, const Conso
   return style.color ? std::string(paint) + text + std::string(terminal::kReset) : text;
 }
 
-// The third part of an id, NAME__DTYPE__BLOCK[__VARIANT].
-std::string block_in(const std::string& kernel_id) {
-  std::size_t at = 0;
-  for (int part = 0; part < 2; ++part) {
-    at = kernel_id.find("__", at);
-    if (at == std::string::npos) return "";
-    at += 2;
-  }
-  return kernel_id.substr(at, kernel_id.find("__", at) - at);
-}
-
 std::string heading(const CaseId& id) {
   std::string text = id.loss + " " + std::string(name(id.dtype));
-  for (const SizeField& entry : kSizeFields) {
-    const auto size = id.sizes.find(std::string(entry.size));
-    if (size != id.sizes.end()) text += "  " + std::string(entry.field) + " " + grouped(size->second);
-  }
-  for (const auto& [parameter, value] : id.parameters) text += "  " + parameter + " " + parameter_text(value);
+  for (const std::string& word : size_words(id)) text += "  " + word;
+  for (const std::string& word : parameter_words(id)) text += "  " + word;
   if (id.files.empty()) {
     text += "  scenario " + id.scenario + "  seed " + std::to_string(id.seed);
   } else {

@@ -9,7 +9,7 @@ namespace lossgrad {
 struct ConsoleStyle {
   bool color = false;           // terminal sequences in the text
   bool only_problems = false;   // leave out cases of which every check passed or was skipped
-  std::size_t worst_shown = 5;  // elements printed per result that did not pass
+  std::size_t worst_shown = 5;  // elements printed per failed result
 };
 
 namespace terminal {

@@ -5,6 +5,7 @@
 #include <ostream>
 #include <vector>
 
+#include "report/case_words.hpp"
 #include "report/number_text.hpp"
 #include "report/text_table.hpp"
 #include "results/size_fields.hpp"
@@ -47,14 +48,13 @@ std::vector<UsageRow> usage_rows(const Run& run) {
   return rows;
 }
 
+// What tells the case from the others of its row.
 std::string place(const CaseId& id) {
-  std::string text = id.files.empty() ? id.scenario : "files";
-  text += ", " + id.convention;
-  for (const SizeField& entry : kSizeFields) {
-    const auto size = id.sizes.find(std::string(entry.size));
-    if (size != id.sizes.end()) text += ", " + std::string(entry.field) + " " + grouped(size->second);
-  }
-  return text;
+  std::string text = id.scenario + ", " + id.convention;
+  for (const std::string& word : size_words(id)) text += ", " + word;
+  for (const std::string& word : parameter_words(id)) text += ", " + word;
+  const std::string block = block_in(id.kernel_id);
+  return block.empty() ? text : text + ", block " + block;
 }
 
 }  // namespace

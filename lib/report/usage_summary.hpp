@@ -9,8 +9,8 @@
 namespace lossgrad {
 
 // A row per loss, dtype, pass and check that measured bound usage: cases, their boxes or rows, elements
-// compared, kinks, the largest usage and where it was. Prints nothing for runs of one case, whose own table
-// says all of it.
+// compared, kinks, the largest usage and where it was. Prints nothing where no row has more than one case:
+// the cases' own tables say all of it.
 void print_usage_summary(std::ostream& out, const Run& run);
 
 }  // namespace lossgrad

@@ -9,9 +9,7 @@ namespace lossgrad {
 namespace {
 
 std::string expected_text(const WorstElement& element) {
-  // NaN on both sides is one expected value too.
-  const bool kink = element.expected_low < element.expected_high;
-  if (!kink) return "expected " + shortest(element.expected_low);
+  if (!element.kink) return "expected " + shortest(nearest_expected(element));
   return "expected " + shortest(element.expected_low) + " to " + shortest(element.expected_high) + " (kink)";
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "results/results.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace lossgrad {
 namespace {
@@ -47,6 +49,11 @@ std::optional<FaultOutcome> parse_fault_outcome(std::string_view text) {
     if (name(outcome) == text) return outcome;
   }
   return std::nullopt;
+}
+
+double nearest_expected(const WorstElement& element) {
+  const bool range = element.expected_low < element.expected_high && !std::isnan(element.got);
+  return range ? std::clamp(element.got, element.expected_low, element.expected_high) : element.expected_low;
 }
 
 bool has_results(const Run& run) { return !run.checks.empty() || !run.faults.empty(); }

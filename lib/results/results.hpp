@@ -54,18 +54,23 @@ struct WorstElement {
   std::int64_t item = 0;  // box or row
   std::int64_t component = 0;
   double got = 0;
-  double expected_low = 0;  // the hull of right values; low == high unless the element is a kink
+  // The hull of right values. The two ends of an element that is no kink differ by rounding at most.
+  double expected_low = 0;
   double expected_high = 0;
   double bound = 0;
   double bound_usage = 0;
   double abs_error = 0;
   double rel_error = 0;
   double ulp_error = 0;
+  bool kink = false;
   std::string note;  // "not finite", "a NaN input was swallowed", "outside the hull of the undecided
                      // branches"; empty for plain errors
   // Inputs of the item, in full precision: ("pred", {cx, cy, w, h}), ("dy", {1.25}) ...
   std::vector<std::pair<std::string, std::vector<double>>> inputs;
 };
+
+// The right value that is nearest to what the kernel gave; the lower end where it gave no number.
+double nearest_expected(const WorstElement& element);
 
 // A deviation that explains what a failed kernel computed.
 struct Diagnosis {

@@ -28,6 +28,7 @@ Json distribution_json(const Distribution& distribution) {
 Json worst_json(const WorstElement& element) {
   Json json = {{"output", element.output}, {"item", element.item}, {"component", element.component}};
   for (const auto& [field, member] : kWorstFields) json[field] = number_json(element.*member);
+  json["kink"] = element.kink;
   json["note"] = element.note;
   Json inputs = Json::object();
   for (const auto& [argument, values] : element.inputs) {

@@ -38,6 +38,7 @@ WorstElement read_worst(const JsonValue& json) {
   element.item = object.take("item").integer(0);
   element.component = object.take("component").integer(0);
   for (const auto& [field, member] : kWorstFields) element.*member = object.take(field).number();
+  element.kink = object.take("kink").boolean();
   element.note = object.take("note").text();
   for (const auto& [argument, values] : object.take("inputs").members()) {
     std::vector<double> numbers;

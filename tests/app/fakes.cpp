@@ -40,6 +40,10 @@ class FakeLoss : public Loss {
   [[nodiscard]] std::span<const NamedChoice> conventions() const override { return conventions_; }
   [[nodiscard]] std::span<const ScenarioInfo> scenarios() const override { return scenarios_; }
   [[nodiscard]] std::string default_scenario() const override { return "mixed"; }
+  std::span<const std::string> examples() const override {
+    static const std::vector<std::string> examples = {std::string(name()) + " --seed 2"};
+    return examples;
+  }
   [[nodiscard]] std::span<const int> repeatability_blocks() const override { return {}; }
   [[nodiscard]] const std::vector<Fault>& faults() const override { return faults_; }
   [[nodiscard]] Sizes selftest_sizes() const override { return default_sizes(*this); }

@@ -79,17 +79,35 @@ TEST(Propagation, NothingButNanProvesNothing) {
   }
 }
 
-// Not said of a kernel that writes the same whatever it reads.
-TEST(Propagation, KernelThatIsWrongAnywayIsNotBlamedForItsNumbers) {
+// The built-in kernels with `from` replaced by `to` in their text.
+CheckRequest with_edit(const std::string& from, const std::string& to) {
   CheckRequest request = only_propagation(ciou_request(Dtype::f32, "yolo", 100, "overlapping"));
-  request.make_kernel = [](const KernelOptions& options) -> std::optional<Kernel> {
+  request.make_kernel = [from, to](const KernelOptions& options) -> std::optional<Kernel> {
     const Kernel kernel = find_loss("ciou").kernel(options);
     std::string source = kernel.kernel_source();
-    const std::string loss = "store_value(loss + i, one_minus_iou";
-    source.replace(source.find(loss), loss.size(), "store_value(loss + i, C(2) * one_minus_iou");
+    source.replace(source.find(from), from.size(), to);
     return kernel.with_kernel_source(source);
   };
+  return request;
+}
+
+const std::string kStoresLoss = "store_value(loss + i, one_minus_iou";
+
+// Not said of a kernel that writes the same whatever it reads.
+TEST(Propagation, KernelThatIsWrongAnywayIsNotBlamedForItsNumbers) {
+  const CheckRequest request = with_edit(kStoresLoss, "store_value(loss + i, C(2) * one_minus_iou");
   expect_passed(find(check_case(request, host()), Pass::forward, "propagation"));
+}
+
+// But for what a NaN does to other boxes.
+TEST(Propagation, KernelThatIsWrongAnywayMustNotSpill) {
+  const CheckRequest request = with_edit(
+      kStoresLoss,
+      "store_value(loss + i, C(0) * load_value(pred + (i + 1 < N ? i + 1 : i)) + C(2) * one_minus_iou");
+  const auto results = check_case(request, host());
+  const CheckResult& result = find(results, Pass::forward, "propagation");
+  EXPECT_EQ(name(result.verdict), "failed");
+  EXPECT_THAT(result.reason, ::testing::HasSubstr("changed because of a NaN in another box"));
 }
 
 TEST(NonFiniteScenario, PassesAndCountsWhatIsNotCompared) {

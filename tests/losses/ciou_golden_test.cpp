@@ -85,7 +85,7 @@ TEST(CiouGolden, HullsAtKinks) {
 // conventions.
 TEST(CiouGolden, GradientsWithAlphaHeldFixed) {
   using T = RunningError<Dtype::f64>;
-  const CiouConvention fixed{"fixed", "", kCiouEps, false};
+  const CiouConvention fixed{"fixed", "", "", kCiouEps, false};
   std::size_t compared = 0;
   for (const auto& entry : golden::listed_cases()) {
     const auto& expected = entry.at("expected");

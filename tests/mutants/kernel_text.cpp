@@ -60,12 +60,6 @@ CheckRequest request_for_case(Dtype dtype, const std::string& convention, const 
   return request;
 }
 
-int main_block(const CheckRequest& request) {
-  const Kernel kernel =
-      request.loss->kernel({Pass::forward, request.dtype, request.convention, request.block, request.sizes});
-  return static_cast<int>(kernel.constant(request.loss->block().name));
-}
-
 std::string explanation(const std::vector<CheckResult>& results) {
   std::string text;
   for (const CheckResult& result : results) {

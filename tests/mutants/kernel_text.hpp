@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "check/check.hpp"
+#include "check/check_request.hpp"
 #include "kernel/kernel.hpp"
 #include "kernel/source_edit.hpp"
 
@@ -43,8 +43,6 @@ Kernel builtin_kernel(const KernelOptions& options);
 // A request for a case of the tested loss: sizes and parameters complete, an empty convention is the default.
 CheckRequest request_for_case(Dtype dtype, const std::string& convention, const Sizes& sizes,
                               const Parameters& parameters);
-// The block of the request's main kernels.
-int main_block(const CheckRequest& request);
 
 // One line for each check that did not pass: "reference: 12 of 4000 elements are wrong ...".
 std::string explanation(const std::vector<CheckResult>& results);

@@ -32,14 +32,15 @@ TEST(UsageSummary, LargestOfEachKindAndWhere) {
   rows.case_id.loss = "cosine";
   rows.case_id.convention = "exact";
   rows.case_id.sizes = {{"n_rows", 4099}, {"n_dim", 200}};
+  rows.case_id.parameters = {{"margin", 0.5}};
   CheckResult without_usage = with_usage(0, "mixed");
   without_usage.bound_usage.reset();
   EXPECT_EQ(summary_text({with_usage(0.25, "mixed"), with_usage(0.5, "thin"), with_usage(0.125, "far"),
                           with_usage(0.0625, "mixed", Dtype::f64), rows, without_usage}),
             R"(  largest usage of               cases      items    compared   kinks  usage max  in
-  ciou f32 backward reference        3  3,145,728  12,582,912  28,236      0.500  thin, yolo, n 1,048,576
-  ciou f64 backward reference        1  1,048,576   4,194,304   9,412      0.062  mixed, yolo, n 1,048,576
-  cosine f32 backward reference      1      4,099   4,194,304   9,412      0.750  near_margin, exact, rows 4,099, dim 200
+  ciou f32 backward reference        3  3,145,728  12,582,912  28,236      0.500  thin, yolo, n 1,048,576, block 256
+  ciou f64 backward reference        1  1,048,576   4,194,304   9,412      0.062  mixed, yolo, n 1,048,576, block 256
+  cosine f32 backward reference      1      4,099   4,194,304   9,412      0.750  near_margin, exact, rows 4,099, dim 200, margin 0.5, block 256
 
 )");
 }

@@ -115,6 +115,7 @@ inline CheckResult failed_check() {
   result.diagnosis = caught_fault().diagnosis;
   WorstElement& kink = result.worst.back();
   kink.item = 1048575;
+  kink.kink = true;
   kink.got = kNan;
   kink.expected_low = -0.5;
   kink.expected_high = 0.25;

@@ -133,7 +133,7 @@ std::string shortage(const std::string& output) {
   constexpr auto kWords = std::to_array<std::string_view>(
       {"Too many open files", "Resource temporarily unavailable", "Cannot allocate memory", "out of memory",
        "virtual memory exhausted", "No space left on device", "Disk quota exceeded",
-       "signal terminated program", "internal compiler error"});
+       "Killed"});
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
     for (const std::string_view words : kWords) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CIoU as the engines see it: arguments, conventions, scenarios, kernels, reference with bounds, oracles.
+// CIoU as the engines see it: what its arguments, kernels, scenarios and reference are, and its oracles.
 #include "losses/ciou/ciou.hpp"
 
 #include <array>
@@ -79,6 +79,14 @@ class CiouLoss final : public Loss {
     return infos;
   }
   const BlockInfo& block() const override { return ciou_block(); }
+  std::span<const std::string> examples() const override {
+    static const std::vector<std::string> examples = {
+        "ciou --n 1M --dtype f32,f16", "ciou --pass backward --scenario touching,identical --backend host",
+        "ciou --dtype all --n 1k:1M:x10 --scenario all --json run.json",
+        "ciou --pred boxes.npy --target truth.npy --box-format xyxy",
+        "ciou --pred detections.json --target annotations.json --match iou"};
+    return examples;
+  }
 
   Kernel kernel(const KernelOptions& options) const override {
     const CiouConvention& convention = find_ciou_convention(options.convention);

@@ -32,18 +32,19 @@ inline constexpr double kFourOverPiSquared = 0.405284734569351085775517852838911
 struct CiouConvention {
   std::string_view name;
   std::string_view summary;
-  double aspect_eps;               // added to the heights in the aspect ratios
-  bool alpha_through;              // alpha carries a gradient (through the IoU and through v)
-  double eps = kCiouEps;           // added to the union and to the squared diagonal
-  double alpha_eps = kCiouEps;     // added to the denominator of alpha
-  bool alpha_eps_first = false;    // alpha = v / (v - iou + (1 + eps)): a small eps may be lost in the 1
-  bool union_eps_twice = false;    // the union gets eps a second time
-  bool eps_in_areas = false;       // the areas are of the heights with aspect_eps
-  bool areas_clamped = false;      // at 0
-  bool enclosing_clamped = false;  // its sides at 0
-  bool constant_squared = false;   // v = (4/pi^2 * angle)^2
-  bool alpha_gated = false;        // alpha is 0 unless iou > 0.5
-  bool loss_clamped = false;       // to [0, 2]: 1 - clamp(1 - loss, -1, 1)
+  std::string_view kernel_choices;  // a struct of ciou_kernels.cuh; empty: the contract's
+  double aspect_eps;                // added to the heights in the aspect ratios
+  bool alpha_through;               // alpha carries a gradient (through the IoU and through v)
+  double eps = kCiouEps;            // added to the union and to the squared diagonal
+  double alpha_eps = kCiouEps;      // added to the denominator of alpha
+  bool alpha_eps_first = false;     // alpha = v / (v - iou + (1 + eps)): a small eps may be lost in the 1
+  bool union_eps_twice = false;     // the union gets eps a second time
+  bool eps_in_areas = false;        // the areas are of the heights with aspect_eps
+  bool areas_clamped = false;       // at 0
+  bool enclosing_clamped = false;   // its sides at 0
+  bool constant_squared = false;    // v = (4/pi^2 * angle)^2
+  bool alpha_gated = false;         // alpha is 0 unless iou > 0.5
+  bool loss_clamped = false;        // to [0, 2]: 1 - clamp(1 - loss, -1, 1)
 };
 
 enum class CiouForm { corner, centre };

@@ -13,16 +13,17 @@ namespace lossgrad {
 namespace {
 
 constexpr std::array kConventions = {
-    CiouConvention{"yolo", "eps 1e-7 in union, diagonal, heights and alpha; alpha carries a gradient", 1e-7,
-                   true},
+    CiouConvention{"yolo", "eps 1e-7 in union, diagonal, heights and alpha; alpha carries a gradient", "",
+                   1e-7, true},
     // github.com/pytorch/vision, torchvision/ops/ciou_loss.py
     CiouConvention{"torchvision",
-                   "eps 1e-7 in union, diagonal and alpha, plain aspect ratios; alpha is held fixed", 0,
+                   "eps 1e-7 in union, diagonal and alpha, plain aspect ratios; alpha is held fixed", "", 0,
                    false},
     // github.com/ultralytics/ultralytics, ultralytics/utils/metrics.py, bbox_iou(xywh=False, CIoU=True): the
     // path that its training takes. Loss 1 - CIoU.
     CiouConvention{.name = "ultralytics",
                    .summary = "eps 1e-7; heights with eps in the areas too; alpha is held fixed",
+                   .kernel_choices = "CiouUltralytics",
                    .aspect_eps = 1e-7,
                    .alpha_through = false,
                    .alpha_eps_first = true,
@@ -32,6 +33,7 @@ constexpr std::array kConventions = {
     CiouConvention{
         .name = "mmdetection",
         .summary = "eps 1e-6, none in alpha, which is held fixed and 0 unless iou > 0.5; loss clamped",
+        .kernel_choices = "CiouMmdetection",
         .aspect_eps = 1e-6,
         .alpha_through = false,
         .eps = 1e-6,
@@ -43,6 +45,7 @@ constexpr std::array kConventions = {
     // 1 - CIoU.
     CiouConvention{.name = "paddle",
                    .summary = "eps 1e-9, lost in alpha below f64; areas at least 0; alpha is held fixed",
+                   .kernel_choices = "CiouPaddle",
                    .aspect_eps = 1e-9,
                    .alpha_through = false,
                    .eps = 1e-9,
@@ -55,6 +58,7 @@ constexpr std::array kConventions = {
                    .summary =
                        "keras-cv, keras before 2025: (4/pi^2)^2 in v; eps in the areas' heights, twice in "
                        "the union; alpha carries a gradient",
+                   .kernel_choices = "CiouKeras",
                    .aspect_eps = 1e-7,
                    .alpha_through = true,
                    .alpha_eps_first = true,
@@ -65,14 +69,9 @@ constexpr std::array kConventions = {
 
 std::string flag(bool value) { return value ? "true" : "false"; }
 
-// What the entry point adds to the constants for the choices that are not the contract's: a struct of
-// ciou_kernels.cuh.
+// What the entry point adds to the constants for the choices that are not the contract's.
 std::string choices(const CiouConvention& convention) {
-  if (convention.name == "ultralytics") return ", CiouUltralytics";
-  if (convention.name == "mmdetection") return ", CiouMmdetection";
-  if (convention.name == "paddle") return ", CiouPaddle";
-  if (convention.name == "keras") return ", CiouKeras";
-  return "";
+  return convention.kernel_choices.empty() ? "" : ", " + std::string(convention.kernel_choices);
 }
 
 Kernel::Parts common_parts(Pass pass, Dtype dtype, int block_n, const CiouConvention& convention) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cosine embedding loss as the engines see it: arguments, conventions, scenarios, kernels, reference with
-// bounds, oracles.
+// Cosine embedding loss as the engines see it: what its arguments, kernels, scenarios and reference are, and
+// its oracles.
 #include "losses/cosine/cosine.hpp"
 
 #include <algorithm>
@@ -90,6 +90,13 @@ class CosineLoss final : public Loss {
     return infos;
   }
   const BlockInfo& block() const override { return cosine_block(); }
+  std::span<const std::string> examples() const override {
+    static const std::vector<std::string> examples = {
+        "cosine --rows 20k --dim 512 --dtype f16",
+        "cosine --rows 1k --dim 1,31,768 --margin 0.5 --convention torch",
+        "cosine --x1 queries.npy --x2 documents.npy --y labels.npy"};
+    return examples;
+  }
 
   Kernel kernel(const KernelOptions& options) const override {
     const CosineRule& rule = find_cosine_rule(options.convention);

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reader of result documents. What it accepts is written back and read again as the same.
+#include "fuzz_target.hpp"
+#include "results/run_json.hpp"
+
+namespace lossgrad::fuzz {
+
+int run_case(std::span<const std::byte> bytes) {
+  const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return accepts(ErrorKind::data, "", [&] {
+    const std::string written = to_json(run_from_json(text));
+    require(to_json(run_from_json(written)) == written, "a document changes when it is read and written");
+  });
+}
+
+}  // namespace lossgrad::fuzz
