@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/printable.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace lossgrad {
@@ -48,6 +49,14 @@ std::string escaped_controls(std::string_view text) {
     text.remove_prefix(length == 0 ? 1 : length);
   }
   return result;
+}
+
+std::string printable_ascii(std::string_view text) {
+  constexpr std::size_t kLongest = 300;
+  std::string result(text.substr(0, kLongest));
+  std::replace_if(
+      result.begin(), result.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return text.size() > kLongest ? result + "..." : result;
 }
 
 }  // namespace lossgrad

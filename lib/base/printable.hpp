@@ -12,4 +12,8 @@ namespace lossgrad {
 // byte.
 std::string escaped_controls(std::string_view text);
 
+// What a parser says of a file's content, in a message: at most 300 characters, and ? for each byte that is
+// not printable ASCII.
+std::string printable_ascii(std::string_view text);
+
 }  // namespace lossgrad

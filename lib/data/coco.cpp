@@ -10,6 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/printable.hpp"
 #include "data/box_reader.hpp"
 #include "data/coco_entry.hpp"
 
@@ -71,14 +72,6 @@ struct JsonIterator {
     return other.text == text || (text != nullptr && text->at_end());
   }
 };
-
-std::string printable(std::string_view text) {
-  constexpr std::size_t kLongest = 300;
-  std::string result(text.substr(0, kLongest));
-  std::replace_if(
-      result.begin(), result.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-  return text.size() > kLongest ? result + "..." : result;
-}
 
 // `token` is what the parser read last, up to the letter at which it gave up; earlier tokens may stand before
 // it.
@@ -268,7 +261,7 @@ bool CocoHandler::parse_error(std::size_t byte, const std::string& token,
   constexpr std::string_view kInput = "end of input";
   if (const auto at = what.find(kInput); at != std::string::npos)
     what.replace(at, kInput.size(), "end of file");
-  what = printable(what);
+  what = printable_ascii(what);
   if (is_start_of_non_finite(token)) what += " (JSON has no NaN and no Infinity)";
   if (error.id == 406) what += ", expected a number within the range of double";
   if (has_line) source_.fail(what);

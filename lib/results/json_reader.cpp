@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/error.hpp"
+#include "base/printable.hpp"
 
 namespace lossgrad {
 namespace {
@@ -27,11 +28,15 @@ std::string child_path(const std::string& path, const std::string& field) {
 
 std::string where(const std::string& path) { return path.empty() ? "document" : path; }
 
+// Keys and parse errors quote the document.
+[[noreturn]] void reject(const std::string& message) {
+  throw Error(ErrorKind::data, printable_ascii(message));
+}
+
 }  // namespace
 
 void JsonValue::fail(std::string_view expected) const {
-  throw Error(ErrorKind::data,
-              where(path_) + ": found " + shortened(*json_) + ", expected " + std::string(expected));
+  reject(where(path_) + ": found " + shortened(*json_) + ", expected " + std::string(expected));
 }
 
 std::string JsonValue::text() const {
@@ -100,13 +105,13 @@ std::optional<JsonValue> JsonObject::take_if_present(const std::string& field) {
 
 JsonValue JsonObject::take(const std::string& field) {
   auto value = take_if_present(field);
-  if (!value) throw Error(ErrorKind::data, child_path(path_, field) + ": the field is missing");
+  if (!value) reject(child_path(path_, field) + ": the field is missing");
   return *std::move(value);
 }
 
 void JsonObject::finish() const {
   for (const auto& [field, value] : members_) {
-    if (!taken_.contains(field)) throw Error(ErrorKind::data, value.path() + ": unknown field");
+    if (!taken_.contains(field)) reject(value.path() + ": unknown field");
   }
 }
 
@@ -117,7 +122,7 @@ Json parse_json(const std::string& text) {
     std::string what = error.what();
     const auto bracket = what.find("] ");
     if (bracket != std::string::npos) what.erase(0, bracket + 2);
-    throw Error(ErrorKind::data, "not a JSON document: " + what);
+    reject("not a JSON document: " + what);
   }
 }
 

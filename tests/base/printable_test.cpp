@@ -27,5 +27,11 @@ TEST(EscapedControls, BytesThatAreNoUtf8) {
   EXPECT_EQ(escaped_controls("\xe2\x82x"), "\\xe2\\x82x");
 }
 
+TEST(PrintableAscii, OneQuestionMarkAByteAndAnEnd) {
+  EXPECT_EQ(printable_ascii("a\n\xc3\xa9~"), "a???~");
+  EXPECT_EQ(printable_ascii(std::string(301, 'x')), std::string(300, 'x') + "...");
+  EXPECT_EQ(printable_ascii(""), "");
+}
+
 }  // namespace
 }  // namespace lossgrad
