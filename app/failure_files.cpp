@@ -111,7 +111,8 @@ std::string script(std::span<const CheckResult> results, const FailedPass& faile
   }
   // It starts from any folder, and finds the program that wrote it.
   std::error_code unknown;
-  text += "cd " + shell_quoted(fs::current_path(unknown).string()) + " || exit\n";
+  const fs::path folder = fs::current_path(unknown);
+  if (!folder.empty()) text += "cd " + shell_quoted(folder.string()) + " || exit\n";
   const fs::path program = fs::read_symlink("/proc/self/exe", unknown);
   if (!program.empty()) text += "PATH=" + shell_quoted(program.parent_path().string()) + ":$PATH\n";
   return text + command + "\n";
@@ -135,8 +136,9 @@ fs::path FailureFiles::free_stem(const CaseId& id) const {
 
 std::string FailureFiles::command_for(const CheckRequest& request, const FailedPass& failed,
                                       const fs::path& arrays, const std::string& backend) const {
-  return failed.whole_case ? repeat_from_archive(options_, request, failed, arrays, backend)
-                           : repeat_pass(options_, request, failed.pass, backend);
+  return failed.whole_case && !failed.outputs.empty()
+             ? repeat_from_archive(options_, request, failed, arrays, backend)
+             : repeat_pass(options_, request, failed.pass, backend);
 }
 
 void FailureFiles::save(const CheckRequest& request, const FailedPass& failed,
@@ -153,8 +155,9 @@ void FailureFiles::save(const CheckRequest& request, const FailedPass& failed,
   const bool any_item = std::any_of(failed.inputs.begin(), failed.inputs.end(),
                                     [](const NamedArray& input) { return !input.values.empty(); });
   const std::string command = command_for(request, failed, archive, backend);
-  const std::string items_command =
-      failed.whole_case || !any_item ? "" : repeat_from_archive(options_, request, failed, archive, backend);
+  const std::string items_command = failed.whole_case || !any_item || failed.outputs.empty()
+                                        ? ""
+                                        : repeat_from_archive(options_, request, failed, archive, backend);
   if (any_item) write_arrays_(archive, arrays);
   write_file_atomically(stem + ".txt",
                         script(results, failed, command, any_item ? archive : "", items_command));

@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
+
+#include "check/number.hpp"
 
 namespace lossgrad {
 namespace {
@@ -33,12 +34,6 @@ bool worse(const WorstElement& a, const WorstElement& b) {
   if (a.item != b.item) return a.item < b.item;
   if (a.output != b.output) return a.output < b.output;
   return a.component < b.component;
-}
-
-std::string number(double value, int digits) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.*g", digits, value);
-  return text;
 }
 
 }  // namespace

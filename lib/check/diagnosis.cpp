@@ -141,19 +141,25 @@ std::vector<Candidate> candidates(const CheckRequest& cut, Pass pass, const Kern
   const Loss& loss = *cut.loss;
   KernelOptions options{pass, Dtype::f64, cut.convention, cut.block, cut.sizes};
   std::vector<Candidate> list;
+  // A kernel that cannot be made throws before anything of its candidate is.
+  const auto add = [&list](const std::string& name, const std::string& summary, Kernel kernel) {
+    Diagnosis diagnosis;
+    diagnosis.name = name;
+    diagnosis.summary = summary;
+    list.push_back(Candidate{std::move(diagnosis), std::move(kernel)});
+  };
   for (const NamedChoice& convention : loss.conventions()) {
     if (convention.name == cut.convention) continue;
     KernelOptions other = options;
     other.convention = convention.name;
-    list.push_back(
-        {{"convention_" + convention.name, "the convention were " + convention.name}, loss.kernel(other)});
+    add("convention_" + convention.name, "the convention were " + convention.name, loss.kernel(other));
   }
   for (const Fault& fault : loss.faults()) {
     const bool of_this_convention = fault.convention.empty() || fault.convention == cut.convention;
     if (fault.pass != pass || !fault.is_diagnosable() || !fault.kernel_convention.empty() ||
         !of_this_convention || !fault.shows_in(failed.dtype()))
       continue;
-    list.push_back({{fault.name, fault.summary}, faulty_kernel(loss, fault, options)});
+    add(fault.name, fault.summary, faulty_kernel(loss, fault, options));
   }
   return list;
 }

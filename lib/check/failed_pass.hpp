@@ -11,13 +11,14 @@ namespace lossgrad {
 
 struct FailedPass {
   Pass pass = Pass::forward;
-  // The arrays hold every item of the case: the inputs repeat the failure, positions included. Else they hold
-  // the worst items alone, perhaps none, and `items` says which.
+  // The arrays hold every item of the case, positions included: the inputs repeat the failure of a check that
+  // compared outputs. Else they hold the worst items alone, perhaps none, and `items` says which.
   bool whole_case = false;
   std::vector<NamedArray> inputs;  // named as the arguments: inputs, constants, dy; as stored
   // "CHECK.OUTPUT.got", "... .expected_low", "... .expected_high", "... .bound" of each output and each
   // failed check that compared outputs; "items", and "CHECK.items" of its outputs, where this is not the
-  // whole case.
+  // whole case. Empty where only checks failed that make inputs of their own (guards, repeatability,
+  // propagation).
   std::vector<NamedArray> outputs;
 };
 

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <limits>
 
 #include "check/kernel_run.hpp"
+#include "check/number.hpp"
 
 namespace lossgrad {
 namespace {
@@ -32,12 +32,6 @@ const std::vector<Value>& values_put() {
   static const std::vector<Value> values = {{std::numeric_limits<double>::quiet_NaN(), "a NaN"},
                                             {std::numeric_limits<double>::infinity(), "an infinity"}};
   return values;
-}
-
-std::string number(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.9g", value);
-  return text;
 }
 
 class PropagationRun {

@@ -154,7 +154,8 @@ void FailureRecords::hand_over(const InputSource& source, const std::vector<Chec
     record.whole_case = is_whole(request_, pass);
     record.inputs = gather_inputs(request_, source, pass, runs_of(request_, record.whole_case, items_[pass]));
     record.outputs = std::move(outputs_[pass]);
-    if (!record.whole_case) record.outputs.push_back(item_array("items", items_[pass]));
+    if (!record.whole_case && !record.outputs.empty())
+      record.outputs.push_back(item_array("items", items_[pass]));
     request_.on_failed_pass(std::move(record));
   }
 }

@@ -26,7 +26,8 @@ struct ScenarioInfo {
   std::string name;
   std::string summary;         // the distribution, one line
   bool made_of_kinks = false;  // nearly every element is a kink, and the hull is the point
-  bool made_of_zeros = false;  // nearly every gradient is zero, and that it comes out so is the point
+  bool made_of_zeros =
+      false;  // nearly every gradient is or may be zero, and that it comes out so is the point
 };
 
 inline constexpr std::int64_t kLargestSize = 2147483647;  // sizes reach a kernel as i32

@@ -81,6 +81,20 @@ TEST_P(CiouCase, NoScenarioFailsARightKernel) {
   }
 }
 
+// The repeatability check compares a case's block with five others: so all have the same bits.
+TEST(CiouBlocks, EveryBlockGivesTheSameBits) {
+  for (int block = 32; block <= 1024; block += 32) {
+    SCOPED_TRACE(block);
+    CheckRequest request = ciou_request(Dtype::f32, "yolo", 1100, "mixed");
+    request.block = block;
+    request.skip = {"oracles", "own_saved", "self_consistency", "guards", "propagation"};
+    const auto results = check_case(request, host());
+    for (const Pass pass : {Pass::forward, Pass::backward}) {
+      for (const char* check : {"reference", "repeatability"}) expect_passed(find(results, pass, check));
+    }
+  }
+}
+
 class KinkScenario : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(KinkScenario, Passes) {

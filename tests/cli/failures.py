@@ -57,6 +57,24 @@ class Failures(CliCase):
                     self.assertEqual(check.get(field), other.get(field), field)
         return failed
 
+    def test_checks_with_inputs_of_their_own_repeat(self):
+        """Guards draw more boxes than the case has: its archive would not show what they saw."""
+        for size in ("0", "1"):
+            with self.subTest(n=size):
+                self.run_program("check", "ciou", "--backend", "host", "--n", size, "--slack", "0.01", "--no-diagnosis",
+                                 "--skip", "reference,own_saved,self_consistency", "--save-failures", "saved" + size,
+                                 "--json", "run.json")
+                failed = [check for check in self.load_json("run.json")["checks"] if check["verdict"] == "failed"]
+                self.assertIn("guards", [check["check"] for check in failed])
+                for check in failed:
+                    self.assertIn(" --n %s " % size, check["reproducer"])
+                scripts = [name for name in os.listdir(self.path("saved" + size)) if name.endswith(".txt")]
+                self.assertGreater(len(scripts), 0)
+                for script in scripts:
+                    again = subprocess.run(["sh", self.path("saved%s/%s" % (size, script))], capture_output=True,
+                                           text=True, timeout=120)
+                    self.assertEqual((again.returncode, again.stderr), (1, ""))
+
     def test_ciou_repeats(self):
         for dtype in ("f32", "f64", "f16", "bf16"):
             with self.subTest(dtype):

@@ -116,6 +116,31 @@ class Results(CliCase):
                                   resource.setrlimit(resource.RLIMIT_NOFILE, (6, 6)))
         self.assert_error(result, 5, "Too many open files")
 
+    def compiler_that_fails(self):
+        """Has the version of the real one, so that what that compiled is found in the cache."""
+        real = os.environ.get("CXX") or "c++"
+        self.write("compiler", "#!/bin/sh\n[ \"$1\" = --version ] && exec %s --version\nexit 1\n" % real)
+        os.chmod(self.path("compiler"), 0o755)
+        return self.path("compiler")
+
+    def test_diagnosis_that_cannot_be_made_leaves_the_results(self):
+        os.mkdir(self.path("cache"))
+        environment = {"XDG_CACHE_HOME": self.path("cache")}
+        self.assertEqual(self.run_program(*FAST, env=environment).returncode, 0)
+        environment["CXX"] = self.compiler_that_fails()
+        self.assertEqual(self.run_program(*FAST, env=environment).returncode, 0)
+        result = self.run_program(*FAST, "--slack", "0.01", "--json", "run.json", env=environment)
+        self.assertEqual((result.returncode, result.stderr), (1, ""))
+        reasons = [check["reason"] for check in self.load_json("run.json")["checks"] if check["verdict"] == "failed"]
+        self.assertTrue(any("; no diagnosis: " in reason for reason in reasons), reasons)
+        self.assertEqual(len(self.load_json("run.json")["checks"]), 11)
+
+    def test_no_path_in_the_environment(self):
+        os.mkdir(self.path("cache"))
+        result = subprocess.run([PROGRAM, *FAST], cwd=self.folder, env={"XDG_CACHE_HOME": self.path("cache")},
+                                capture_output=True, text=True, timeout=120)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+
     def test_interrupted_build_leaves_no_folders(self):
         for name in ("cache", "tmp"):
             os.mkdir(self.path(name))
@@ -134,12 +159,23 @@ class Results(CliCase):
         self.assertEqual((process.returncode, err), (143, ""))
         self.assertEqual(os.listdir(self.path("tmp")), [])
 
+    def wait_until_caught(self, pid, number):
+        """Until the process has a handler of its own for this signal."""
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            with open("/proc/%d/status" % pid, encoding="ascii") as file:
+                caught = next(int(line.split()[1], 16) for line in file if line.startswith("SigCgt:"))
+            if caught >> (number - 1) & 1:
+                return
+            time.sleep(0.02)
+        self.fail("signal %d is not caught" % number)
+
     def stop_early(self, *signals, arguments=("--n", "30M")):
         """Of a run that has begun: what is sent at once, one signal after another."""
         with subprocess.Popen([PROGRAM, "check", "ciou", "--backend", "host", *arguments, "--json", "run.json"],
                               cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)) as process:
-            time.sleep(1)
+            self.wait_until_caught(process.pid, signals[0])
             for number in signals:
                 process.send_signal(number)
             try:

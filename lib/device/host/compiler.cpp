@@ -62,7 +62,7 @@ std::vector<std::string> options_for(const std::string& compiler_version) {
 std::string find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return ::access(name.c_str(), X_OK) == 0 ? name : std::string();
   const char* path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "/usr/local/bin:/usr/bin:/bin" : path);
+  std::istringstream folders(path == nullptr ? kStandardPath : path);
   for (std::string folder; std::getline(folders, folder, ':');) {
     const fs::path candidate = fs::path(folder.empty() ? "." : folder) / name;
     std::error_code error;
@@ -132,8 +132,7 @@ std::string first_error(const std::string& output, const fs::path& folder) {
 std::string shortage(const std::string& output) {
   constexpr auto kWords = std::to_array<std::string_view>(
       {"Too many open files", "Resource temporarily unavailable", "Cannot allocate memory", "out of memory",
-       "virtual memory exhausted", "No space left on device", "Disk quota exceeded",
-       "Killed"});
+       "virtual memory exhausted", "No space left on device", "Disk quota exceeded", "Killed"});
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
     for (const std::string_view words : kWords) {

@@ -46,9 +46,13 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 
 std::vector<std::string> english_environment() {
   std::vector<std::string> variables;
+  bool has_path = false;
   for (char** variable = environ; *variable != nullptr; ++variable) {
-    if (!std::string_view(*variable).starts_with("LC_ALL=")) variables.emplace_back(*variable);
+    const std::string_view text = *variable;
+    has_path = has_path || text.starts_with("PATH=");
+    if (!text.starts_with("LC_ALL=")) variables.emplace_back(text);
   }
+  if (!has_path) variables.push_back(std::string("PATH=") + kStandardPath);
   variables.emplace_back("LC_ALL=C");
   return variables;
 }

@@ -7,6 +7,7 @@ namespace lossgrad::mutants {
 namespace {
 
 const std::vector<Dtype> kOnlyF32 = {Dtype::f32};
+const std::vector<Dtype> kComputedInF32 = {Dtype::f32, Dtype::f16, Dtype::bf16};
 const std::vector<std::string> kOnlyYolo = {"yolo"};
 
 // Corner code that divides once by the union and once by the diagonal; `reciprocal` is a function's name.
@@ -50,7 +51,7 @@ std::vector<RightKernel> right_kernels() {
        .text = {{"boxes.cuh", "newton_reciprocal.cuh", "corner_box.cuh", "strict_ties.cuh",
                  "one_thread_a_box.cuh"},
                 by_reciprocals("newton_reciprocal")},
-       .dtypes = kOnlyF32},
+       .dtypes = kComputedInF32},
       {.name = "distance_from_edges", .text = {kCornerFiles, kDistanceFromEdges}},
       {.name = "union_by_parts", .text = {kCornerFiles, kUnionByParts}},
       // Without eps in the aspect a NaN in v would reach the centres, times a slope of zero.
@@ -61,7 +62,6 @@ std::vector<RightKernel> right_kernels() {
        .text = {kCornerFiles,
                 {{"return a < b || a != a ? a : b;", "return fmin(a, b);"},
                  {"return a > b || a != a ? a : b;", "return fmax(a, b);"}}},
-       .dtypes = {Dtype::f32, Dtype::f64},
        .drops_nan = true},
       {.name = "summed_at_edges",
        .text = {{"boxes.cuh", "corner_box.cuh", "summed_at_edges.cuh"}, {}},
@@ -74,20 +74,17 @@ std::vector<RightKernel> right_kernels() {
        .conventions = kOnlyYolo},
       {.name = "double_intermediates",
        .text = {{"boxes.cuh", "corner_box.cuh", "double_intermediates.cuh"}, {}},
-       .dtypes = {Dtype::f32, Dtype::f16, Dtype::bf16}},
+       .dtypes = kComputedInF32},
       {.name = "two_boxes_a_thread",
        .text = {{"boxes.cuh", "corner_box.cuh", "two_boxes_a_thread.cuh"}, {}},
-       .dtypes = kOnlyF32,
        .conventions = kOnlyYolo,
        .every_block_size = true},
       {.name = "shared_tile",
        .text = {{"boxes.cuh", "corner_box.cuh", "shared_tile.cuh"}, {}},
-       .dtypes = kOnlyF32,
        .conventions = kOnlyYolo,
        .every_block_size = true},
       {.name = "warp_transposition",
        .text = {{"boxes.cuh", "corner_box.cuh", "warp_transposition.cuh"}, {}},
-       .dtypes = kOnlyF32,
        .conventions = kOnlyYolo,
        .every_block_size = true},
   };

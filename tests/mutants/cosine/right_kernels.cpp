@@ -92,7 +92,6 @@ RightKernel nothing_kept() {
                  {{"store(first, lane);",
                    "Tile again;\n  again.load(row1, row2, lane, columns);\n  store(again, lane);"}}};
   kernel.conventions = {"exact"};
-  kernel.dtypes = kOnlyF32;
   kernel.backward_only = true;
   return kernel;
 }
@@ -103,7 +102,6 @@ RightKernel active_unless_below() {
   kernel.name = "active_unless_below";
   kernel.text = {{}, {{"same || cosine > C(margin)", "same || !(cosine <= C(margin))"}}};
   kernel.conventions = {"exact"};
-  kernel.dtypes = kOnlyF32;
   kernel.backward_only = true;
   return kernel;
 }
@@ -119,33 +117,33 @@ RightKernel builtin(const std::string& name, int block, const std::vector<Dtype>
 }  // namespace
 
 std::vector<RightKernel> right_kernels() {
-  const std::vector<Dtype> all = RightKernel().dtypes, wide = {Dtype::f32, Dtype::f64};
+  const std::vector<Dtype> all = RightKernel().dtypes;
   return {
       builtin("builtin", kOwnBlock, all, kEveryConvention),
-      builtin("builtin_many_sweeps", 32, kOnlyF32, {"exact"}),
+      builtin("builtin_many_sweeps", 32, all, {"exact"}),
       nothing_kept(),
       active_unless_below(),
       with(thread_a_row("one_thread_one_accumulator", "one_accumulator.cuh", "by_norms.cuh"), all,
            kEveryConvention),
-      with(thread_a_row("fused_multiply_add", "fused_accumulators.cuh", "by_norms.cuh"), wide, {"exact"}),
-      with(thread_a_row("pairwise_tree", "pairwise.cuh", "by_norms.cuh"), wide, {"exact"}),
-      with(thread_a_row("kahan_sum", "kahan.cuh", "by_norms.cuh"), wide, {"exact"}),
+      with(thread_a_row("fused_multiply_add", "fused_accumulators.cuh", "by_norms.cuh"), all, {"exact"}),
+      with(thread_a_row("pairwise_tree", "pairwise.cuh", "by_norms.cuh"), all, {"exact"}),
+      with(thread_a_row("kahan_sum", "kahan.cuh", "by_norms.cuh"), all, {"exact"}),
       with(thread_a_row("reciprocal_roots", "one_accumulator.cuh", "by_reciprocal_roots.cuh"), all,
            {"exact", "torch"}),
-      with(thread_a_row("newton_roots", "one_accumulator.cuh", "by_newton_roots.cuh"), kOnlyF32,
+      with(thread_a_row("newton_roots", "one_accumulator.cuh", "by_newton_roots.cuh"), kComputedInF32,
            {"exact", "torch"}),
       with(thread_a_row("blocks_of_32", "blocks_of_32.cuh", "by_norms.cuh"), all, {"exact"}),
       fast_math(),
       double_sums(),
       eight_lanes_a_row(),
-      with(thread_a_row("root_of_product", "one_accumulator.cuh", "by_root_of_product.cuh"), wide,
+      with(thread_a_row("root_of_product", "one_accumulator.cuh", "by_root_of_product.cuh"), all,
            {"exact", "torch"}),
-      with(thread_a_row("cross_products", "one_accumulator.cuh", "by_cross_products.cuh"), wide, {"exact"}),
+      with(thread_a_row("cross_products", "one_accumulator.cuh", "by_cross_products.cuh"), all, {"exact"}),
       normalised_first(),
       with(thread_a_row("vector_loads", "vector_loads.cuh", "by_norms.cuh"), kOnlyF32, {"exact"}),
       double_intermediates(),
-      with(block_a_row("block_of_256", "by_norms.cuh", block_of_256), {Dtype::f32, Dtype::bf16}, {"exact"}),
-      with(block_a_row("next_power_of_two_threads", "by_reciprocal_roots.cuh", next_power_of_two), wide,
+      with(block_a_row("block_of_256", "by_norms.cuh", block_of_256), all, {"exact"}),
+      with(block_a_row("next_power_of_two_threads", "by_reciprocal_roots.cuh", next_power_of_two), all,
            {"exact"}),
   };
 }
