@@ -29,8 +29,8 @@ std::string nearest_name(std::string_view given, std::span<const std::string> kn
   const auto nearest = std::min_element(known.begin(), known.end(), [&](const auto& a, const auto& b) {
     return edit_distance(given, a) < edit_distance(given, b);
   });
-  const bool near_enough = nearest != known.end() &&
-                           edit_distance(given, *nearest) <= std::clamp<std::size_t>(nearest->size() / 3, 1, 3);
+  const bool near_enough = nearest != known.end() && edit_distance(given, *nearest) <=
+                                                         std::clamp<std::size_t>(nearest->size() / 3, 1, 3);
   return near_enough ? *nearest : "";
 }
 

@@ -269,8 +269,15 @@ TEST(Comparison, SignedZerosAreEqualAndCounted) {
     }
   }
   EXPECT_TRUE(accepts(-0.0, range(-0.0, 0.0, 0, kKink)));
-  EXPECT_EQ(compare(1e-30, exactly(0, 1e-20)).zeros(), 0) << "the kernel's value has to be zero too";
-  EXPECT_EQ(compare(0, range(0, 1, 1e-20, kKink)).zeros(), 0);
+}
+
+// What a kernel that writes nothing but zeros would get right.
+TEST(Comparison, CountsElementsOfWhichZeroIsRightToo) {
+  EXPECT_EQ(compare(1e-30, exactly(0, 1e-20)).zeros(), 1);
+  EXPECT_EQ(compare(3e-17, exactly(3e-17, 1e-16)).zeros(), 1) << "what rounding left";
+  EXPECT_EQ(compare(0.5, range(0, 1, 1e-20, kKink)).zeros(), 1);
+  EXPECT_EQ(compare(3e-16, exactly(3e-16, 1e-16)).zeros(), 0);
+  EXPECT_EQ(compare(0.5, range(0.25, 1, 1e-20, kKink)).zeros(), 0);
 }
 
 TEST(Comparison, CountsNonFiniteItems) {
