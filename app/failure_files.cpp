@@ -68,6 +68,11 @@ bool concerns(const CheckResult& result, Pass pass) {
   return result.case_id.pass == pass && result.verdict == Verdict::failed;
 }
 
+bool has_outputs_of(const FailedPass& failed, const std::string& check) {
+  return std::any_of(failed.outputs.begin(), failed.outputs.end(),
+                     [&](const NamedArray& array) { return array.name.starts_with(check + "."); });
+}
+
 // Of one pass, in the words of the command line.
 std::string repeat_pass(const CheckOptions& options, CheckRequest request, Pass pass,
                         std::string_view backend) {
@@ -101,9 +106,11 @@ std::string script(std::span<const CheckResult> results, const FailedPass& faile
     if (result.part) text += "#   " + result.part->text + "\n";
   }
   if (!archive.empty()) {
-    text += "# " + escaped_controls(archive) +
-            " holds the inputs by their arguments' names, and for each failed " +
-            "check and output: got, expected_low, expected_high, bound\n";
+    text += "# " + escaped_controls(archive) + " holds the inputs by their arguments' names" +
+            (failed.outputs.empty() ? ""
+                                    : ", and for each check and output that is wrong: got, expected_low, "
+                                      "expected_high, bound") +
+            "\n";
   }
   if (!items_command.empty()) {
     text += "# the worst items alone (numbered anew; `items` has their places in the case):\n#   " +
@@ -161,8 +168,11 @@ void FailureFiles::save(const CheckRequest& request, const FailedPass& failed,
   if (any_item) write_arrays_(archive, arrays);
   write_file_atomically(stem + ".txt",
                         script(results, failed, command, any_item ? archive : "", items_command));
+  // Checks that compared no outputs made their own inputs, or more than the archive holds.
+  const std::string own_inputs = repeat_pass(options_, request, failed.pass, backend);
   for (CheckResult& result : results) {
-    if (concerns(result, failed.pass)) result.reproducer = command;
+    if (concerns(result, failed.pass))
+      result.reproducer = has_outputs_of(failed, result.check) ? command : own_inputs;
   }
   spdlog::info("saved {}.txt", stem);
 }

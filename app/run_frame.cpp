@@ -8,6 +8,7 @@
 
 #include "app/interrupt.hpp"
 #include "base/error.hpp"
+#include "base/printable.hpp"
 
 namespace lossgrad::app {
 
@@ -41,11 +42,18 @@ double RunFrame::execute(BackendChoice backend, int device, std::size_t steps,
 
 // After an error, which is the news: that the results could not be kept besides is a line of its own.
 void RunFrame::keep_results() {
+  if (save_failed_) return;  // that is the error, and would come again
   try {
     (void)json_.finish(run_);
   } catch (const Error& error) {
-    spdlog::error("{}", error.what());
+    spdlog::error("{}", escaped_controls(error.what()));
   }
+}
+
+void RunFrame::save() {
+  save_failed_ = true;
+  json_.save(run_);
+  save_failed_ = false;
 }
 
 void RunFrame::take_steps(const std::function<void(std::size_t)>& step, std::size_t steps_per_save) {
@@ -60,7 +68,7 @@ void RunFrame::take_steps(const std::function<void(std::size_t)>& step, std::siz
       return;
     }
     run_.complete = i + 1 == steps_;
-    if ((i + 1) % steps_per_save == 0 || run_.complete) json_.save(run_);
+    if ((i + 1) % steps_per_save == 0 || run_.complete) save();
   }
 }
 

@@ -38,6 +38,7 @@ class RunFrame {
   [[nodiscard]] int exit_code(int code) const;
 
  private:
+  void save();
   void keep_results();
   void take_steps(const std::function<void(std::size_t)>& step, std::size_t steps_per_save);
 
@@ -49,6 +50,7 @@ class RunFrame {
   Run run_;
   std::size_t steps_ = 0;
   bool written_ = false;
+  bool save_failed_ = false;
 };
 
 }  // namespace lossgrad::app

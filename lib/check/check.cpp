@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/printable.hpp"
 #include "check/case_kernels.hpp"
 #include "check/diagnosis.hpp"
 #include "check/gradient_checks.hpp"
@@ -266,7 +267,8 @@ class CaseRun {
   // Zero lies in the hull of many a kink.
   [[nodiscard]] bool zeros_are_the_point() const {
     const ScenarioInfo* scenario = scenario_of(request_);
-    return scenario != nullptr && (scenario->made_of_kinks || scenario->made_of_zeros);
+    return request_.loss->gradients_vanish(request_.sizes) ||
+           (scenario != nullptr && (scenario->made_of_kinks || scenario->made_of_zeros));
   }
 
   void judge(const Comparison& comparison, CheckResult& result) {
@@ -306,7 +308,8 @@ class CaseRun {
       try {
         result.diagnosis = diagnose(context(), result.case_id.pass, items);
       } catch (const Error& error) {  // its kernels are not the ones in question, and the results stand
-        result.reason += "; no diagnosis: " + std::string(error.what());
+        if (request_.diagnosis_required || error.kind() == ErrorKind::internal) throw;
+        result.reason += "; no diagnosis: " + escaped_controls(error.what());
       }
     }
   }

@@ -49,6 +49,9 @@ struct CheckRequest {
   std::int64_t fd_samples = 256;  // items whose gradients are compared with finite differences
   bool full_jacobian = false;     // every component of these items, not some
   bool diagnose = true;           // what a failed kernel does wrong
+  // A diagnosis that cannot be made (its kernels do not compile) ends the case, instead of a word in the
+  // reason.
+  bool diagnosis_required = false;
   // Inputs from files instead of the scenario: argument name -> values in the argument's own layout. An
   // argument that is not here is generated (dy), with sizes as in `sizes`.
   std::map<std::string, std::vector<double>> inputs;

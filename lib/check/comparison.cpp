@@ -137,7 +137,8 @@ void Comparison::add(const std::string& output, std::int64_t item, std::int64_t 
 
   ++compared_;
   if (kink) ++kinks_;
-  if (distance(0, expected.low, expected.high) <= expected.bound) ++zeros_;
+  const double nearest_zero = std::clamp(0.0, expected.low, expected.high);
+  if (std::abs(nearest_zero) <= bound_at(nearest_zero, expected.bound)) ++zeros_;
   const double nearest = std::clamp(got, expected.low, expected.high);
   element.abs_error = distance(got, expected.low, expected.high);
   element.rel_error = usage_of(element.abs_error, std::abs(nearest));

@@ -17,8 +17,7 @@ struct FailedPass {
   std::vector<NamedArray> inputs;  // named as the arguments: inputs, constants, dy; as stored
   // "CHECK.OUTPUT.got", "... .expected_low", "... .expected_high", "... .bound" of each output and each
   // failed check that compared outputs; "items", and "CHECK.items" of its outputs, where this is not the
-  // whole case. Empty where only checks failed that make inputs of their own (guards, repeatability,
-  // propagation).
+  // whole case. Empty where none of these checks (reference, own_saved) failed.
   std::vector<NamedArray> outputs;
 };
 

@@ -22,7 +22,8 @@ struct OracleView {
   const Sample& sample;
   const Direction& direction;
   double closed;
-  double own_error;
+  double closed_error;
+  double own_error;  // how far the closed gradient and automatic differentiation may be apart
 };
 
 DerivativeEstimate difference_of_value(const OracleView& view, double first_step) {
@@ -47,7 +48,7 @@ GradientPair pair_with(const OracleView& view, const DerivativeEstimate& differe
 enum class Agreement { yes, no, unclear };
 
 Agreement agreement_with(const OracleView& view, const DerivativeEstimate& difference) {
-  if (!informative(difference, view.closed, view.own_error)) return Agreement::unclear;
+  if (!informative(difference, view.closed, view.closed_error)) return Agreement::unclear;
   return agree(pair_with(view, difference)) ? Agreement::yes : Agreement::no;
 }
 
@@ -55,11 +56,12 @@ void check_sample(const CheckRequest& request, const Sample& sample, CheckResult
                   const std::function<void()>& heartbeat) {
   for (const Direction& direction : sample.directions) {
     heartbeat();
-    const double own_error = 4 * direction.along_magnitudes(sample.oracles.closed_error) +
-                             lost_to_underflow(sample.oracles.closed);
+    const double closed_error = direction.along_magnitudes(sample.oracles.closed_error);
+    const double own_error = 4 * closed_error + lost_to_underflow(sample.oracles.closed);
     if (!std::isfinite(own_error)) continue;
     ++result.compared;
-    const OracleView view{request, sample, direction, direction.along(sample.oracles.closed), own_error};
+    const OracleView view{request,      sample,   direction, direction.along(sample.oracles.closed),
+                          closed_error, own_error};
     const double automatic = request.loss->derivative_along(request.convention, sample.item, 0,
                                                             direction.vector(sample.oracles.point.size()));
     const GradientPair pair{view.closed, automatic, own_error};

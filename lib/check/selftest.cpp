@@ -130,7 +130,7 @@ FaultResult check_fault(const Loss& loss, const Fault& fault, Dtype dtype, Backe
   result.backend = backend.name();
   const auto start = std::chrono::steady_clock::now();
   CheckRequest request = fault_request(loss, fault, dtype);
-  request.diagnose = diagnose;
+  request.diagnose = request.diagnosis_required = diagnose;
   const std::vector<CheckResult> checks = check_case(request, backend);
   decide(fault, dtype, checks, request.tolerance.slack, backend.orders_threads(), result);
   for (const CheckResult& check : checks) {

@@ -26,8 +26,9 @@ struct ScenarioInfo {
   std::string name;
   std::string summary;         // the distribution, one line
   bool made_of_kinks = false;  // nearly every element is a kink, and the hull is the point
-  bool made_of_zeros =
-      false;  // nearly every gradient is or may be zero, and that it comes out so is the point
+  // Many gradients are zero within their bounds, in small cases perhaps all, and that they come out so is the
+  // point.
+  bool made_of_zeros = false;
 };
 
 inline constexpr std::int64_t kLargestSize = 2147483647;  // sizes reach a kernel as i32
@@ -182,6 +183,8 @@ class Loss {
   // convention holds fixed stays at the item's own values.
   [[nodiscard]] virtual double value_at(std::string_view convention, const Items& items, std::int64_t index,
                                         std::span<const double> point) const = 0;
+  // Whether at these sizes every gradient is zero, so that a kernel of zeros is right.
+  [[nodiscard]] virtual bool gradients_vanish(const Sizes& /*sizes*/) const { return false; }
   // Deviations that selftest injects and a diagnosis names, and the sizes of a small case in which they show.
   [[nodiscard]] virtual const std::vector<Fault>& faults() const = 0;
   [[nodiscard]] virtual Sizes selftest_sizes() const = 0;

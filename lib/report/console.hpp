@@ -10,8 +10,9 @@
 
 namespace lossgrad {
 
-// The results of one case, of all its passes: a heading, a row per check, the worst elements of those that
-// failed, and the command that repeats the case where one failed or is mistrusted. Nothing for no results.
+// The results of one case, of all its passes: a heading, a row per check, the worst elements and the
+// diagnosis of those that failed, and the command that repeats the case where one failed or is mistrusted.
+// Nothing for no results.
 void print_case(std::ostream& out, std::span<const CheckResult> results, const ConsoleStyle& style);
 
 // One line: "8 checks: 7 passed, 1 failed in 3.2 s". Says so when the run was stopped or no check ran.

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/cli.hpp"
 
+#include <iterator>
 #include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "losses/loss.hpp"
 
 namespace lossgrad::app {
 namespace {
@@ -130,6 +132,24 @@ TEST(Cli, HelpAndVersion) {
   EXPECT_NE(std::get<ShowText>(parsed("kernels show -h").command).text, main_help);
   EXPECT_THAT(std::get<ShowText>(parsed("--version").command).text,
               ::testing::MatchesRegex("lossgrad [0-9.]+\n"));
+}
+
+// Of every help text, and of the losses.
+TEST(Cli, ExamplesAreCommandLines) {
+  int examples = 0;
+  for (const char* command : {"", "check ", "selftest ", "kernels show "}) {
+    const std::string help = std::get<ShowText>(parsed(command + std::string("--help")).command).text;
+    std::istringstream lines(help.substr(help.find("Examples:")));
+    for (std::string line; std::getline(lines, line);) {
+      constexpr std::string_view kStart = "  lossgrad ";
+      if (!line.starts_with(kStart)) continue;
+      ++examples;
+      EXPECT_NO_THROW((void)parsed(line.substr(kStart.size()))) << line;
+    }
+  }
+  std::size_t least = 0;
+  for (const Loss* loss : all_losses()) least += 1 + loss->examples().size();
+  EXPECT_GT(examples, static_cast<int>(least));
 }
 
 TEST(Cli, UnknownNamesGetTheNearest) {

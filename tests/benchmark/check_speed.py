@@ -3,7 +3,7 @@
 """check_speed.py PROGRAM [--all]: time and memory of lossgrad's commands on the host backend, with kernels in the cache.
 
 Each command runs once to fill the cache, then three times; printed are the shortest and the longest wall time and the
-largest resident set. --all adds what takes a minute: ten million boxes, and the selftest."""
+largest resident set. --all adds what takes minutes: ten million boxes, and the selftest."""
 import os
 import subprocess
 import sys

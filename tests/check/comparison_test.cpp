@@ -277,6 +277,9 @@ TEST(Comparison, CountsElementsOfWhichZeroIsRightToo) {
   EXPECT_EQ(compare(3e-17, exactly(3e-17, 1e-16)).zeros(), 1) << "what rounding left";
   EXPECT_EQ(compare(0.5, range(0, 1, 1e-20, kKink)).zeros(), 1);
   EXPECT_EQ(compare(3e-16, exactly(3e-16, 1e-16)).zeros(), 0);
+  const Tolerance loose{.rtol = 0, .atol = 1e-3};
+  EXPECT_EQ(compare(3e-16, exactly(3e-16, 1e-16), kFinite, loose).zeros(), 1) << "the bound in force";
+  EXPECT_EQ(compare(1, exactly(1, HUGE_VAL), kFinite, loose).zeros(), 0);
   EXPECT_EQ(compare(0.5, range(0.25, 1, 1e-20, kKink)).zeros(), 0);
 }
 

@@ -179,6 +179,18 @@ class Failures(CliCase):
         left = [name for name in os.listdir(self.path("saved")) if not name.endswith(".txt")]
         self.assertEqual(left, [])
 
+    def test_full_disk_under_json_is_one_line(self):
+        limited = subprocess.run(
+            ["bash", "-c", "trap '' XFSZ; ulimit -f 4; exec \"$0\" \"$@\"", PROGRAM, "check", "ciou", "--n", "100,200",
+             "--json", "run.json"], cwd=self.folder, text=True, capture_output=True, check=False, timeout=240)
+        self.assert_error_after_results(limited)
+        self.assert_no_files()
+
+    def assert_error_after_results(self, result):
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+        self.assertIn("--json run.json: cannot be written", result.stderr)
+
 
 
 if __name__ == "__main__":

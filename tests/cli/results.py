@@ -116,6 +116,20 @@ class Results(CliCase):
                                   resource.setrlimit(resource.RLIMIT_NOFILE, (6, 6)))
         self.assert_error(result, 5, "Too many open files")
 
+    def test_compiler_that_was_ended_or_crashed(self):
+        """What ended the compiler proper stands in its driver's line; a crash of it is the kernel's business."""
+        for line, code in (("c++: fatal error: Terminated signal terminated program cc1plus", 5),
+                           ("c++: fatal error: Killed signal terminated program cc1plus", 5),
+                           ("collect2: fatal error: ld terminated with signal 9 [Killed]", 5),
+                           ("c++: internal compiler error: Segmentation fault signal terminated program cc1plus", 4)):
+            with self.subTest(line):
+                self.write("compiler", "#!/bin/sh\n[ \"$1\" = --version ] && echo 'fake 1.0' && exit\n"
+                           "echo '%s' >&2\nexit 1\n" % line)
+                os.chmod(self.path("compiler"), 0o755)
+                os.makedirs(self.path("cache"), exist_ok=True)
+                result = self.run_program(*FAST, env={"XDG_CACHE_HOME": self.path("cache"), "CXX": self.path("compiler")})
+                self.assertEqual(result.returncode, code, result.stderr)
+
     def compiler_that_fails(self):
         """Has the version of the real one, so that what that compiled is found in the cache."""
         real = os.environ.get("CXX") or "c++"

@@ -2,12 +2,10 @@
 // The whole check on the cuda backend: right kernels pass, with the verdicts of the host backend. (Wrong
 // ones: lossgrad selftest --backend cuda.)
 #include <algorithm>
-#include <cstdio>
 #include <optional>
 #include <ostream>
 #include <utility>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "check/check_support.hpp"

@@ -27,7 +27,6 @@ struct RightCase {
   Sizes sizes;
   Parameters parameters = {};
   std::int64_t fd_samples = 64;
-  bool flat = false;  // gradients are zero: that a check proves little is right
 };
 
 std::vector<RightKernel> right_kernels();  // of the tested loss

@@ -132,9 +132,11 @@ std::string first_error(const std::string& output, const fs::path& folder) {
 std::string shortage(const std::string& output) {
   constexpr auto kWords = std::to_array<std::string_view>(
       {"Too many open files", "Resource temporarily unavailable", "Cannot allocate memory", "out of memory",
-       "virtual memory exhausted", "No space left on device", "Disk quota exceeded", "Killed"});
+       "virtual memory exhausted", "No space left on device", "Disk quota exceeded", "Killed",
+       "signal terminated program"});
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
+    if (line.find("internal compiler error") != std::string::npos) continue;  // it crashed by itself
     for (const std::string_view words : kWords) {
       if (line.find(words) != std::string::npos) return line;
     }

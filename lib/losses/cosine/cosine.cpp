@@ -90,6 +90,9 @@ class CosineLoss final : public Loss {
     return infos;
   }
   const BlockInfo& block() const override { return cosine_block(); }
+  bool gradients_vanish(const Sizes& sizes) const override {
+    return sizes.at("n_dim") == 1;  // the cosine of two numbers is 1 or -1
+  }
   std::span<const std::string> examples() const override {
     static const std::vector<std::string> examples = {
         "cosine --rows 20k --dim 512 --dtype f16",

@@ -217,7 +217,7 @@ const ScenarioTable<Draw>& table() {
           {{"gaussian", "normal components, half of the pairs alike"}, gaussian},
           {{"unit", "gaussian, rows of length 1"}, unit},
           {{.name = "parallel",
-            .summary = "x2 a positive multiple of x1: gradients of zero",
+            .summary = "x2 a positive multiple of x1, to rounding",
             .made_of_zeros = true},
            parallel},
           {{.name = "near_parallel",

@@ -149,10 +149,7 @@ std::vector<RightKernel> right_kernels() {
 }
 
 std::vector<RightCase> right_cases() {
-  return {{.sizes = {{"n_rows", 130}, {"n_dim", 1}},
-           .parameters = {{"margin", -0.3}},
-           .fd_samples = 8,
-           .flat = true},
+  return {{.sizes = {{"n_rows", 130}, {"n_dim", 1}}, .parameters = {{"margin", -0.3}}, .fd_samples = 8},
           {.sizes = {{"n_rows", 100}, {"n_dim", 7}}, .parameters = {{"margin", 0.5}}, .fd_samples = 8},
           {.sizes = {{"n_rows", 45}, {"n_dim", 33}}, .fd_samples = 8},
           {.sizes = {{"n_rows", 24}, {"n_dim", 130}}, .parameters = {{"margin", 0.5}}, .fd_samples = 4},
