@@ -38,6 +38,11 @@ bool worse(const WorstElement& a, const WorstElement& b) {
 
 }  // namespace
 
+// A NaN is not.
+bool Comparison::within_limit(double usage) const {
+  return usage <= (replaces_bound() ? 1 : tolerance_.slack);
+}
+
 double Comparison::bound_at(double expected, double certified) const {
   if (tolerance_.rtol && tolerance_.atol) return *tolerance_.atol + *tolerance_.rtol * std::abs(expected);
   return certified;
@@ -138,7 +143,7 @@ void Comparison::add(const std::string& output, std::int64_t item, std::int64_t 
   ++compared_;
   if (kink) ++kinks_;
   const double nearest_zero = std::clamp(0.0, expected.low, expected.high);
-  if (std::abs(nearest_zero) <= bound_at(nearest_zero, expected.bound)) ++zeros_;
+  if (within_limit(usage_of(std::abs(nearest_zero), bound_at(nearest_zero, expected.bound)))) ++zeros_;
   const double nearest = std::clamp(got, expected.low, expected.high);
   element.abs_error = distance(got, expected.low, expected.high);
   element.rel_error = usage_of(element.abs_error, std::abs(nearest));
@@ -155,7 +160,7 @@ void Comparison::add(const std::string& output, std::int64_t item, std::int64_t 
     rel_.add(element.rel_error);
     ulp_.add(element.ulp_error);
   }
-  if (!(element.bound_usage <= (replaces_bound() ? 1 : tolerance_.slack))) {  // a NaN fails
+  if (!within_limit(element.bound_usage)) {
     fail(element, kink ? "outside the hull of the undecided branches" : "");
   } else if (worst_.size() < kWorstKept || element.bound_usage >= worst_.back().bound_usage) {
     keep(element);

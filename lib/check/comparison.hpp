@@ -41,7 +41,7 @@ class Comparison {
   [[nodiscard]] bool failed() const { return failures_ > 0; }
   [[nodiscard]] std::int64_t failures() const { return failures_; }
   [[nodiscard]] std::int64_t compared() const { return compared_; }
-  // Elements of which zero is a right value too, within the bound.
+  // Elements of which zero would be accepted too.
   [[nodiscard]] std::int64_t zeros() const { return zeros_; }
   [[nodiscard]] std::int64_t seen() const { return seen_; }
   // Elements that are kinks, unbounded, out of range or not finite by the formula; one that is several of
@@ -66,6 +66,7 @@ class Comparison {
   // The bound in force: the certified one, or rtol and atol where they replace it (usage 1 is their limit).
   [[nodiscard]] double bound_at(double expected, double certified) const;
   [[nodiscard]] bool replaces_bound() const;
+  [[nodiscard]] bool within_limit(double usage) const;  // of the bound in force
   // Values that are not finite on either side. True when it decided the element.
   bool decide_non_finite(const WorstElement& element, const ExpectedElement& expected, ItemState state);
 

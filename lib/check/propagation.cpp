@@ -15,6 +15,7 @@ namespace {
 constexpr std::int64_t kLeastItems = 64;
 constexpr std::int64_t kLeastLongItems = 4;  // where items are long
 constexpr std::int64_t kMostElements = std::int64_t{1} << 18;
+constexpr std::int64_t kWarp = 32;
 constexpr std::int64_t kStep = 7;  // no divisor of a warp
 
 // An item with one element that is not finite.
@@ -50,9 +51,10 @@ class PropagationRun {
   Findings run() {
     launch(clean_, "");
     const StoredOutputs clean = outputs();
-    const std::int64_t rounds = items_ < kLeastItems ? static_cast<std::int64_t>(places_.size()) : 1;
+    const auto rounds = static_cast<std::int64_t>(places_.size());
     for (const Value& value : values_put()) {
       for (std::int64_t round = 0; round < rounds; ++round) look(value, touched(round), clean);
+      for (const Argument* argument : places_) look(value, ends(*argument), clean);
     }
     return std::move(findings_);
   }
@@ -107,6 +109,18 @@ class PropagationRun {
       const auto number = static_cast<std::int64_t>(list.size());
       const Argument* argument = places_[static_cast<std::size_t>((number + round) % places)];
       list.push_back({item, argument, component(*argument, number / places)});
+    }
+    return list;
+  }
+
+  // One argument in the first and the last item of each 32, and of all: what a warp, a block or a launch may
+  // take for its other items.
+  [[nodiscard]] std::vector<Touched> ends(const Argument& argument) const {
+    std::vector<Touched> list;
+    for (std::int64_t item = 0; item < items_; ++item) {
+      const bool is_end = item % kWarp == 0 || item % kWarp == kWarp - 1 || item == items_ - 1;
+      if (!is_end || !is_finite(item)) continue;
+      list.push_back({item, &argument, component(argument, static_cast<std::int64_t>(list.size()))});
     }
     return list;
   }

@@ -276,6 +276,7 @@ TEST(Comparison, CountsElementsOfWhichZeroIsRightToo) {
   EXPECT_EQ(compare(1e-30, exactly(0, 1e-20)).zeros(), 1);
   EXPECT_EQ(compare(3e-17, exactly(3e-17, 1e-16)).zeros(), 1) << "what rounding left";
   EXPECT_EQ(compare(0.5, range(0, 1, 1e-20, kKink)).zeros(), 1);
+  EXPECT_EQ(compare(1.9e-16, exactly(1.9e-16, 1e-16)).zeros(), 1) << "accepted by the slack";
   EXPECT_EQ(compare(3e-16, exactly(3e-16, 1e-16)).zeros(), 0);
   const Tolerance loose{.rtol = 0, .atol = 1e-3};
   EXPECT_EQ(compare(3e-16, exactly(3e-16, 1e-16), kFinite, loose).zeros(), 1) << "the bound in force";
