@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The check on inputs from files: real pairs, and inputs that prove little or are not finite.
+// The check on inputs from files that prove little or are not finite. (Real ones: check_pairs_test.)
 #include <array>
 #include <cmath>
 #include <limits>
@@ -8,7 +8,6 @@
 #include <gtest/gtest.h>
 
 #include "check/check_support.hpp"
-#include "data/boxes.hpp"
 #include "math/random.hpp"
 
 namespace lossgrad {
@@ -280,52 +279,6 @@ TEST(CheckInputs, OneBoxRepeated) {
     for (std::size_t e = 0; e < values.size(); ++e) values[e] = values[e / 400 * 400];
   }
   expect_none_failed(check_case(file_request(Dtype::f32, "yolo", 400, inputs), host()));
-}
-
-// ---- real pairs
-
-std::vector<double> component_major(const std::vector<std::array<double, 4>>& boxes) {
-  std::vector<double> values;
-  for (std::size_t c = 0; c < 4; ++c) {
-    for (const auto& box : boxes) values.push_back(box[c]);
-  }
-  return values;
-}
-
-CheckRequest pairs_request(const std::string& stem, BoxFormat format, Dtype dtype) {
-  const std::string folder = std::string(LOSSGRAD_SOURCE_DIR) + "/data/samples/pairs/";
-  const BoxList pred = read_boxes(folder + "pred_" + stem + ".npy", {format});
-  const BoxList target = read_boxes(folder + "target_" + stem + ".npy", {format});
-  const BoxPairs pairs = pair_boxes(pred, target, MatchRule::row);
-  return file_request(dtype, "yolo", static_cast<std::int64_t>(pairs.pred.size()),
-                      {{"pred", component_major(pairs.pred)}, {"target", component_major(pairs.target)}});
-}
-
-void expect_sound_pairs(const std::vector<CheckResult>& results) {
-  for (const CheckResult& result : results) {
-    if (result.verdict != Verdict::skipped) expect_passed(result);
-  }
-  EXPECT_GE(find(results, Pass::backward, "reference").kinks, 4 * 93) << "93 pairs are identical";
-  EXPECT_EQ(find(results, Pass::forward, "reference").compared, 4 * 651);
-}
-
-TEST(CheckPairs, FiveLayoutsOfF32GiveTheSameFigures) {
-  std::string first;
-  for (const char* stem : {"cxcywh_4xN_f32", "cxcywh_4xN_f32_bigendian", "cxcywh_4xN_f32_header_v3",
-                           "cxcywh_Nx4_f32", "cxcywh_Nx4_f32_fortran"}) {
-    const auto results = check_case(pairs_request(stem, BoxFormat::cxcywh, Dtype::f32), host());
-    expect_sound_pairs(results);
-    const std::string text = check_support::text_without_times(results);
-    if (first.empty()) first = text;
-    EXPECT_EQ(text, first) << stem;
-  }
-}
-
-TEST(CheckPairs, OtherPrecisions) {
-  expect_sound_pairs(
-      check_case(pairs_request("cxcywh_4xN_f64_header_v2", BoxFormat::cxcywh, Dtype::f64), host()));
-  expect_sound_pairs(check_case(pairs_request("xyxy_Nx4_f16", BoxFormat::xyxy, Dtype::f16), host()));
-  expect_sound_pairs(check_case(pairs_request("cxcywh_4xN_f32", BoxFormat::cxcywh, Dtype::bf16), host()));
 }
 
 // Boxes on which the formula is at its limits: a right kernel must not fail there.
