@@ -285,9 +285,12 @@ Comparison KernelRun::compare(const Kernel& kernel, const std::function<void(dou
 }
 
 Comparison KernelRun::compare_items(const Kernel& kernel, std::span<const std::int64_t> items) const {
-  const Items all = read(kernel.arguments(), 0, item_count_);
   Comparison comparison(request_.dtype, request_.tolerance);
-  for (const std::int64_t item : items) compare_block(kernel, cut_items(all, item, 1), comparison);
+  if (items.empty()) return comparison;
+  const auto [first, last] = std::minmax_element(items.begin(), items.end());
+  const Items around = read(kernel.arguments(), *first, *last - *first + 1);
+  for (const std::int64_t item : items)
+    compare_block(kernel, cut_items(around, item - *first, 1), comparison);
   return comparison;
 }
 

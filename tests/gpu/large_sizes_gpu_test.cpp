@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arrays of more than 2^32 elements: the built-in kernels are right at both ends of them, and kernels whose
+// offsets have 32 bits are not. The host sees the ends alone.
+#include <array>
+#include <cstdint>
+#include <numeric>
+#include <ostream>
+
+#include <gmock/gmock.h>
+
+#include "check/check_support.hpp"
+#include "check/input_source.hpp"
+#include "check/kernel_run.hpp"
+#include "gpu/gpu_test.hpp"
+#include "losses/fault.hpp"
+
+namespace lossgrad {
+namespace {
+
+// An edit that gives a kernel offsets which wrap at 2^32, and what is wrong then.
+struct Narrow {
+  std::string name;
+  Pass pass;
+  std::vector<SourceEdit> edits;
+  bool overwrites = false;  // what wraps is where results go: the first items are overwritten
+};
+
+struct LargeCase {
+  std::string loss;
+  std::string scenario;
+  Sizes sizes;
+  std::vector<Narrow> narrow;
+};
+
+void PrintTo(const LargeCase& large, std::ostream* stream) { *stream << large.loss; }
+
+LargeCase large_ciou() {
+  return {"ciou",
+          "typical",
+          {{"N", (std::int64_t{1} << 30) + 1027}},
+          {{"forward_reads",
+            Pass::forward,
+            {{"load_value(pred + 3 * n + i)",
+              "load_value(pred + (3 * static_cast<unsigned>(n) + static_cast<unsigned>(i)))"}}},
+           {"backward_writes",
+            Pass::backward,
+            {{"store_value(d_pred + 3 * n + i,",
+              "store_value(d_pred + (3 * static_cast<unsigned>(n) + static_cast<unsigned>(i)),"}},
+            true}}};
+}
+
+LargeCase large_cosine() {
+  const std::string narrow = "static_cast<unsigned>(row) * static_cast<unsigned>(n_dim);";
+  return {"cosine",
+          "gaussian",
+          {{"n_rows", 65543}, {"n_dim", 65536}},
+          {{"forward_reads", Pass::forward, {{"row1 = x1 + row * n_dim;", "row1 = x1 + " + narrow, 2}}},
+           {"backward_reads", Pass::backward, {{"row2 = x2 + row * n_dim;", "row2 = x2 + " + narrow, 2}}},
+           {"backward_writes",
+            Pass::backward,
+            {{"d_row1 = dx1 + row * n_dim;", "d_row1 = dx1 + " + narrow}},
+            true}}};
+}
+
+constexpr std::int64_t kItemsAtAnEnd = 5;
+constexpr std::int64_t kNeededBytes = std::int64_t{40} << 30;
+
+class LargeSizesGpu : public GpuTest, public ::testing::WithParamInterface<LargeCase> {
+ protected:
+  LargeSizesGpu() {
+    request_.loss = &find_loss(GetParam().loss);
+    request_.convention = request_.loss->conventions().front().name;
+    request_.dtype = Dtype::f16;
+    request_.sizes = GetParam().sizes;
+    request_.parameters = default_parameters(*request_.loss);
+    request_.scenario = GetParam().scenario;
+  }
+
+  void SetUp() override {
+    GpuTest::SetUp();
+    if (IsSkipped() || HasFatalFailure()) return;
+    if (backend().device().memory_bytes < kNeededBytes)
+      GTEST_SKIP() << "needs 40 GiB of device memory, " << backend().device().name << " has "
+                   << backend().device().memory_bytes << " bytes";
+  }
+
+  [[nodiscard]] Kernel right(Pass pass) const {
+    return request_.loss->kernel({pass, request_.dtype, request_.convention, kOwnBlock, request_.sizes});
+  }
+
+  // Launches both passes one after another, of `wrong` the kernel with its edits; the elements of the pass
+  // that are wrong at each end.
+  void launch(Pass pass, const Narrow* wrong = nullptr) {
+    KernelRun run(request_, backend(), request_.sizes, 0, 1);
+    std::vector<Kernel> kernels = {right(Pass::forward)};
+    if (pass == Pass::backward) kernels.push_back(right(Pass::backward));
+    if (wrong != nullptr) kernels.back() = with_edits(*wrong);
+    for (const Kernel& kernel : kernels) run.provide(kernel);
+    const InputSource source(request_);
+    const std::int64_t last = run.item_count() - kItemsAtAnEnd;
+    for (const std::int64_t first : {std::int64_t{0}, last})
+      run.write_values(source.read(first, kItemsAtAnEnd));
+    for (const Kernel& kernel : kernels) {
+      damage_ = run.launch(*backend().load(kernel), kernel).damage;
+    }
+    std::array<std::int64_t, kItemsAtAnEnd> items{};
+    std::iota(items.begin(), items.end(), 0);
+    wrong_at_begin_ = run.compare_items(kernels.back(), items).failed();
+    std::iota(items.begin(), items.end(), last);
+    wrong_at_end_ = run.compare_items(kernels.back(), items).failed();
+  }
+
+  [[nodiscard]] Kernel with_edits(const Narrow& narrow) const {
+    const Kernel kernel = right(narrow.pass);
+    return kernel.with_kernel_source(edited(kernel.kernel_source(), narrow.edits));
+  }
+
+  std::vector<std::string> damage_;
+  bool wrong_at_begin_ = false;
+  bool wrong_at_end_ = false;
+
+ private:
+  CheckRequest request_;
+};
+
+TEST_P(LargeSizesGpu, BuiltInKernelsAreRightAtBothEnds) {
+  for (const Pass pass : {Pass::forward, Pass::backward}) {
+    SCOPED_TRACE(name(pass));
+    launch(pass);
+    EXPECT_THAT(damage_, ::testing::IsEmpty());
+    EXPECT_FALSE(wrong_at_begin_);
+    EXPECT_FALSE(wrong_at_end_);
+  }
+}
+
+TEST_P(LargeSizesGpu, OffsetsOf32BitsAreSeen) {
+  for (const Narrow& narrow : GetParam().narrow) {
+    SCOPED_TRACE(narrow.name);
+    launch(narrow.pass, &narrow);
+    EXPECT_TRUE(wrong_at_end_);
+    EXPECT_EQ(wrong_at_begin_, narrow.overwrites);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Beyond32Bits, LargeSizesGpu, ::testing::Values(large_ciou(), large_cosine()),
+                         [](const auto& instance) { return instance.param.loss; });
+
+}  // namespace
+}  // namespace lossgrad
