@@ -88,21 +88,28 @@ std::vector<std::byte> GuardedBuffer::download(std::size_t offset, std::size_t c
   return piece;
 }
 
+template <class Visit>
+void GuardedBuffer::for_each_piece(Visit visit) const {
+  std::vector<std::byte> piece;
+  for (std::size_t done = 0; done < bytes(); done += kPieceBytes) {
+    piece.resize(std::min(kPieceBytes, bytes() - done));
+    backend_.download(*memory_, data_offset_ + done, piece);
+    visit(piece);
+  }
+}
+
 std::uint64_t GuardedBuffer::content_hash() const {
   std::uint64_t hash = 0;
-  for (std::size_t done = 0; done < bytes(); done += kPieceBytes) {
-    hash = hash_bytes(download(data_offset_ + done, std::min(kPieceBytes, bytes() - done)), hash);
-  }
+  for_each_piece([&](std::span<std::byte> piece) { hash = hash_bytes(piece, hash); });
   return hash;
 }
 
 std::uint64_t GuardedBuffer::result_hash() const {
   std::uint64_t hash = 0;
-  for (std::size_t done = 0; done < bytes(); done += kPieceBytes) {
-    std::vector<std::byte> piece = download(data_offset_ + done, std::min(kPieceBytes, bytes() - done));
+  for_each_piece([&](std::span<std::byte> piece) {
     unify_nans(dtype_, piece);
     hash = hash_bytes(piece, hash);
-  }
+  });
   return hash;
 }
 

@@ -46,6 +46,9 @@ class GuardedBuffer {
     return static_cast<std::size_t>(layout_.elements()) * size_in_bytes(dtype_);
   }
   [[nodiscard]] std::vector<std::byte> download(std::size_t offset, std::size_t count) const;
+  // Calls visit(copy) for pieces of the data, one after another; a copy lives until the next.
+  template <class Visit>
+  void for_each_piece(Visit visit) const;
 
   Backend& backend_;
   std::string name_;

@@ -56,6 +56,21 @@ std::vector<std::string> scenarios_to_compare(const Loss& loss) {
   return names;
 }
 
+// Passed, but for what has no meaning: saved values of a loss that saves none, sources of truth or
+// differences of a case in which every sample lies on a kink or none is precise enough.
+bool may_end_so(const CheckResult& result) {
+  switch (result.verdict) {
+    case Verdict::passed:
+      return true;
+    case Verdict::skipped:
+      return result.check == "oracles" || result.check == "own_saved" || result.check == "self_consistency";
+    case Verdict::mistrusted:
+      return result.check == "self_consistency";
+    default:
+      return false;
+  }
+}
+
 class CheckGpu : public GpuTest, public ::testing::WithParamInterface<Variant> {};
 
 TEST_P(CheckGpu, BuiltInKernelsPassEveryScenario) {
@@ -64,9 +79,7 @@ TEST_P(CheckGpu, BuiltInKernelsPassEveryScenario) {
     const auto results = check_case(request_for(GetParam(), scenario.name), backend());
     EXPECT_EQ(results.size(), 11u);
     for (const CheckResult& result : results) {
-      const bool skipped = result.verdict == Verdict::skipped && result.check == "self_consistency";
-      EXPECT_TRUE(result.verdict == Verdict::passed || skipped ||
-                  (result.verdict == Verdict::mistrusted && result.check == "self_consistency"))
+      EXPECT_TRUE(may_end_so(result))
           << check_support::label(result) << ' ' << name(result.verdict) << ": " << result.reason;
       EXPECT_EQ(result.case_id.backend, "cuda");
       EXPECT_LE(check_support::largest_usage(result), 1) << check_support::label(result);
