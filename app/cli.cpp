@@ -30,12 +30,14 @@ constexpr NameTable<Dtype, 4> kDtypes = {
     {{"f32", Dtype::f32}, {"f64", Dtype::f64}, {"f16", Dtype::f16}, {"bf16", Dtype::bf16}}};
 
 template <class Value, std::size_t Count>
-Value look_up(const NameTable<Value, Count>& table, std::string_view flag, std::string_view given) {
+Value look_up(const NameTable<Value, Count>& table, std::string_view flag, std::string_view given,
+              bool all_is_known = false) {
   std::vector<std::string> known;
   for (const auto& [text, value] : table) {
     if (text == given) return value;
     known.emplace_back(text);
   }
+  if (all_is_known) known.emplace_back("all");
   throw Error(ErrorKind::usage, std::string(flag) + ": " + unknown_name_message("value", given, known));
 }
 
@@ -49,7 +51,7 @@ std::vector<Value> look_up_list(const NameTable<Value, Count>& table, std::strin
     for (const auto& [text, value] : table) values.push_back(value);
     return values;
   }
-  for (const std::string& name : names) values.push_back(look_up(table, flag, name));
+  for (const std::string& name : names) values.push_back(look_up(table, flag, name, true));
   return values;
 }
 
@@ -177,7 +179,7 @@ KernelsShowOptions show_options(const Given& given) {
     ++views;
   }
   if (views > 1)
-    throw Error(ErrorKind::usage, "kernels show: one of --source, --entry-point, --ptx, --resources");
+    throw Error(ErrorKind::usage, "kernels show: only one of --source, --entry-point, --ptx, --resources");
   if (const auto text = given.value("--arch")) options.architectures = parse_architectures("--arch", *text);
   const bool compiles = options.view == KernelView::ptx || options.view == KernelView::resources;
   if (!options.architectures.empty() && !compiles)

@@ -56,23 +56,23 @@ std::vector<double> component_major(const std::vector<std::array<double, 4>>& bo
   return values;
 }
 
-void add_note(FileInputs& inputs, std::int64_t count, const std::string& what) {
-  if (count != 0) inputs.notes.push_back(grouped(count) + " " + what);
+// "1 pred box without a partner", "3 pred boxes ..."; nothing for none.
+void add_note(FileInputs& inputs, std::int64_t count, const std::string& noun, const std::string& what) {
+  if (count != 0) inputs.notes.push_back(counted(count, noun) + " " + what);
 }
 
 void add_box_notes(FileInputs& inputs, const std::string& argument, const BoxList& list) {
-  const std::string of = argument + " boxes";
-  add_note(
-      inputs, list.non_finite,
-      of + " with a NaN or infinite component, the first is box " + std::to_string(list.first_non_finite));
-  add_note(inputs, list.zero_size, of + " of zero width or height");
-  add_note(inputs, list.negative_size, of + " of negative width or height");
+  const std::string box = argument + " box";
+  add_note(inputs, list.non_finite, box,
+           "with a NaN or infinite component, the first is box " + std::to_string(list.first_non_finite));
+  add_note(inputs, list.zero_size, box, "of zero width or height");
+  add_note(inputs, list.negative_size, box, "of negative width or height");
 }
 
 // Pairing by IoU leaves crowd boxes of the target out and says so; else they stand for single objects.
 void add_crowd_note(FileInputs& inputs, const std::string& argument, const BoxList& list) {
   const auto crowd = std::count(list.crowd.begin(), list.crowd.end(), true);
-  add_note(inputs, crowd, argument + " boxes marked as crowd, used as they stand");
+  add_note(inputs, crowd, argument + " box", "marked as crowd, taken like the others");
 }
 
 void require_arrays_for_format(const std::vector<BoxList>& lists, const CheckOptions& options) {
@@ -106,9 +106,9 @@ void read_boxes_of(FileInputs& inputs, const Loss& loss, const std::vector<Argum
   const BoxPairs pairs = pair_boxes(lists[0], lists[1], rule);
   for (std::size_t i = 0; i < (rule == MatchRule::row ? lists.size() : 1); ++i)
     add_crowd_note(inputs, arguments[i].name, lists[i]);
-  add_note(inputs, pairs.unmatched_pred, arguments[0].name + " boxes without a partner left out");
-  add_note(inputs, pairs.unmatched_target, arguments[1].name + " boxes without a partner left out");
-  add_note(inputs, pairs.crowd, "crowd boxes of " + arguments[1].name + " left out");
+  add_note(inputs, pairs.unmatched_pred, arguments[0].name + " box", "without a partner left out");
+  add_note(inputs, pairs.unmatched_target, arguments[1].name + " box", "without a partner left out");
+  add_note(inputs, pairs.crowd, "crowd box", "of " + arguments[1].name + " left out");
   inputs.values[arguments[0].name] = component_major(pairs.pred);
   inputs.values[arguments[1].name] = component_major(pairs.target);
   inputs.sizes[arguments[0].axes[1]] = static_cast<std::int64_t>(pairs.pred.size());
@@ -169,7 +169,7 @@ void read_array_of(FileInputs& inputs, const Loss& loss, const Argument& argumen
   if (argument.role == ArgumentRole::input) {
     const auto finite = [](double x) { return std::isfinite(x); };
     const auto odd = std::count_if(array.values.begin(), array.values.end(), std::not_fn(finite));
-    add_note(inputs, odd, "values of " + argument.name + " are NaN or infinite");
+    add_note(inputs, odd, "NaN or infinite value", "of " + argument.name);
   }
   if (argument.role != ArgumentRole::constant || argument.allowed.empty())
     take_dtype(inputs, array.stored_type);

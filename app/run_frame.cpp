@@ -25,7 +25,11 @@ double RunFrame::execute(BackendChoice backend, int device, std::size_t steps,
                          const std::function<void(std::size_t)>& step, std::size_t steps_per_save) {
   const auto start = std::chrono::steady_clock::now();
   steps_ = steps;
-  backend_ = open_backend(choose_backend(backend), device);
+  const BackendKind kind = choose_backend(backend);
+  if (kind == BackendKind::host && device != 0)
+    throw Error(ErrorKind::device,
+                "no device " + std::to_string(device) + ": the host backend has none to choose from");
+  backend_ = open_backend(kind, device);
   run_.context.devices.push_back(device_context(backend_->device()));
   const InterruptHandler handler;
   try {
@@ -36,7 +40,11 @@ double RunFrame::execute(BackendChoice backend, int device, std::size_t steps,
     throw;
   }
   bar_.erase();
-  written_ = json_.finish(run_);
+  try {
+    written_ = json_.finish(run_);
+  } catch (const Error& error) {
+    write_error_ = error;
+  }
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
@@ -78,6 +86,7 @@ void RunFrame::progress(std::size_t index, double fraction, std::string_view lab
 }
 
 int RunFrame::exit_code(int code) const {
+  if (write_error_) throw Error(*write_error_);
   return run_.complete && written_ ? code : InterruptHandler::exit_code();
 }
 

@@ -6,11 +6,13 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "app/commands.hpp"
 #include "app/json_output.hpp"
+#include "base/error.hpp"
 #include "report/progress_bar.hpp"
 
 namespace lossgrad::app {
@@ -22,7 +24,7 @@ class RunFrame {
 
   // Opens the backend and takes the steps in order; the document is saved after every `steps_per_save` of
   // them and at the end. Returns the seconds that it took. What a step throws leaves, with the document as it
-  // stands then; a signal ends it quietly.
+  // stands then; a signal ends it quietly; that the whole document cannot be written is for exit_code().
   double execute(BackendChoice backend, int device, std::size_t steps,
                  const std::function<void(std::size_t)>& step, std::size_t steps_per_save = 1);
 
@@ -34,7 +36,8 @@ class RunFrame {
   // Step `index` is done to this fraction. Throws Interrupted (app/interrupt.hpp) after a signal.
   void progress(std::size_t index, double fraction, std::string_view label);
   void erase_bar() { bar_.erase(); }
-  // `code` when every step was taken and all was written, else the code of the signal.
+  // `code` when every step was taken and all was written, else the code of the signal. Throws what kept the
+  // document from being written at the end.
   [[nodiscard]] int exit_code(int code) const;
 
  private:
@@ -50,6 +53,7 @@ class RunFrame {
   Run run_;
   std::size_t steps_ = 0;
   bool written_ = false;
+  std::optional<Error> write_error_;
   bool save_failed_ = false;
 };
 

@@ -116,7 +116,10 @@ class CaseRun {
   void report_progress(double fraction_of_step) {
     if (!progress_) return;
     fraction_of_step_ = fraction_of_step;
-    const double steps = (wants(request_, Pass::forward) ? 4 : 0) + (wants(request_, Pass::backward) ? 7 : 0);
+    constexpr int kForwardSteps = 4;  // oracles, own_saved and self_consistency are of backward alone
+    const auto backward_steps = static_cast<int>(check_names().size());
+    const double steps = (wants(request_, Pass::forward) ? kForwardSteps : 0) +
+                         (wants(request_, Pass::backward) ? backward_steps : 0);
     const double done = std::max<double>(0, static_cast<double>(results_.size()) - 1);
     progress_(std::min(1.0, (done + fraction_of_step) / steps),
               results_.empty() ? "inputs" : results_.back().check);
@@ -368,7 +371,8 @@ const std::vector<CheckName>& check_names() {
       {"guards",
        "every element written, nothing else touched, ragged sizes, misaligned bases, fresh results"},
       {"repeatability",
-       "same bits on a second run, for other block sizes and (host) in other orders of threads"},
+       "same bits on a second run; of the first blocks also for other block sizes and (host) in other orders "
+       "of threads"},
       {"propagation",
        "what depends on a NaN in an input or dy is NaN, other items keep their bits; infinities alike"},
   };

@@ -38,9 +38,13 @@ bool worse(const WorstElement& a, const WorstElement& b) {
 
 }  // namespace
 
-// A NaN is not.
-bool Comparison::within_limit(double usage) const {
-  return usage <= (replaces_bound() ? 1 : tolerance_.slack);
+double Comparison::largest_usage(const ExpectedElement& expected, double bound) const {
+  if (replaces_bound()) return 1;
+  const double slack = tolerance_.slack;
+  if (size_in_bytes(dtype_) != 2 || slack <= 1 || !(bound > 0)) return slack;
+  const double largest = std::max(std::abs(expected.low), std::abs(expected.high)) + bound;
+  const double rounding = std::min(bound, 0.5 * ulp(dtype_, largest));
+  return slack - (slack - 1) * rounding / bound;
 }
 
 double Comparison::bound_at(double expected, double certified) const {
@@ -143,7 +147,8 @@ void Comparison::add(const std::string& output, std::int64_t item, std::int64_t 
   ++compared_;
   if (kink) ++kinks_;
   const double nearest_zero = std::clamp(0.0, expected.low, expected.high);
-  if (within_limit(usage_of(std::abs(nearest_zero), bound_at(nearest_zero, expected.bound)))) ++zeros_;
+  const double bound_of_zero = bound_at(nearest_zero, expected.bound);
+  if (usage_of(std::abs(nearest_zero), bound_of_zero) <= largest_usage(expected, bound_of_zero)) ++zeros_;
   const double nearest = std::clamp(got, expected.low, expected.high);
   element.abs_error = distance(got, expected.low, expected.high);
   element.rel_error = usage_of(element.abs_error, std::abs(nearest));
@@ -160,7 +165,7 @@ void Comparison::add(const std::string& output, std::int64_t item, std::int64_t 
     rel_.add(element.rel_error);
     ulp_.add(element.ulp_error);
   }
-  if (!within_limit(element.bound_usage)) {
+  if (!(element.bound_usage <= largest_usage(expected, element.bound))) {  // nor is a NaN within
     fail(element, kink ? "outside the hull of the undecided branches" : "");
   } else if (worst_.size() < kWorstKept || element.bound_usage >= worst_.back().bound_usage) {
     keep(element);

@@ -66,7 +66,10 @@ class Comparison {
   // The bound in force: the certified one, or rtol and atol where they replace it (usage 1 is their limit).
   [[nodiscard]] double bound_at(double expected, double certified) const;
   [[nodiscard]] bool replaces_bound() const;
-  [[nodiscard]] bool within_limit(double usage) const;  // of the bound in force
+  // The largest usage of the bound in force that passes. Slack is for what arithmetic may do; the rounding to
+  // a storage type of 16 bits, which is nearly all of such a bound, is known and counts once: results that
+  // are cut instead of rounded fail.
+  [[nodiscard]] double largest_usage(const ExpectedElement& expected, double bound) const;
   // Values that are not finite on either side. True when it decided the element.
   bool decide_non_finite(const WorstElement& element, const ExpectedElement& expected, ItemState state);
 

@@ -75,7 +75,7 @@ void conclude_differences(CheckResult& result, const Disagreement& found, std::s
                         : "no sample of this scenario is far enough from a kink for precise differences";
   } else if (result.compared == 0) {
     result.verdict = Verdict::mistrusted;
-    result.reason = samples == 0 ? "no sample away from kinks: nothing was compared"
+    result.reason = samples == 0 ? "nothing was compared: there is no item, or none away from kinks"
                                  : "no difference was precise enough: nothing was compared";
   } else {
     result.verdict = Verdict::passed;

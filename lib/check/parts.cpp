@@ -57,7 +57,7 @@ std::vector<std::int64_t> items_to_look_at(const KernelRun& run, const Compariso
   return items;
 }
 
-// Elements with one certain right value; false for a loss that knows no parts.
+// Elements with one certain right value.
 void add_item(const CheckRequest& request, const Kernel& kernel, const Items& item, Evidence& evidence) {
   Reference reference;
   request.loss->evaluate({kernel.pass(), request.dtype, request.convention}, item, reference);

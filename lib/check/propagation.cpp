@@ -28,10 +28,12 @@ struct Touched {
 struct Value {
   double number;
   std::string text;
+  bool at_ends = true;  // put into the ends as well
 };
 const std::vector<Value>& values_put() {
   static const std::vector<Value> values = {{std::numeric_limits<double>::quiet_NaN(), "a NaN"},
-                                            {std::numeric_limits<double>::infinity(), "an infinity"}};
+                                            {std::numeric_limits<double>::infinity(), "an infinity"},
+                                            {-std::numeric_limits<double>::infinity(), "-infinity", false}};
   return values;
 }
 
@@ -54,6 +56,7 @@ class PropagationRun {
     const auto rounds = static_cast<std::int64_t>(places_.size());
     for (const Value& value : values_put()) {
       for (std::int64_t round = 0; round < rounds; ++round) look(value, touched(round), clean);
+      if (!value.at_ends) continue;
       for (const Argument* argument : places_) look(value, ends(*argument), clean);
     }
     return std::move(findings_);

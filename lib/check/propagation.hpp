@@ -6,10 +6,11 @@
 
 namespace lossgrad {
 
-// At a small size of its own (two blocks and a ragged tail; long items: few of them), on the case's items:
-// one launch as they are, then one with a NaN and one with an infinity in one element of an input or of dy of
-// every seventh item (few items: every second, and several launches). Items that were left alone keep their
-// bits; in the others every output is what the reference says for those inputs: what depends on a NaN is NaN.
+// At a small size of its own (two blocks and a ragged tail; long items: few of them), on the case's items.
+// One launch as they are; then for a NaN and either infinity, and for each input and dy, one launch with it
+// in one element of scattered items and, but for -infinity, one with it in the first and last item of each 32
+// and of all. Items that were left alone keep their bits; in the others every output is what the reference
+// says for those inputs: what depends on a NaN is NaN.
 Findings check_propagation(const CaseContext& context, const ReadyKernel& kernel);
 
 }  // namespace lossgrad

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where kernels run. One interface for `cuda` (an NVIDIA GPU through NVRTC and the CUDA runtime) and `host`
-// (the same source text on the CPU). Transfers are synchronous, launches need not be: an error of a launch is
-// thrown by the launch or by the next synchronize(), as ErrorKind::device, naming the kernel.
+// (the same source text on the CPU). Uploads and downloads are synchronous; launches, copies and fills need
+// not be: an error of theirs is thrown by whatever call comes next, by synchronize() at the latest, as
+// ErrorKind::device, naming the kernel.
 #pragma once
 
 #include <cstddef>
@@ -102,6 +103,7 @@ class Backend {
   [[nodiscard]] virtual std::shared_ptr<DeviceMemory> allocate(std::size_t bytes) = 0;
   virtual void upload(DeviceMemory& memory, std::size_t offset, std::span<const std::byte> from) = 0;
   virtual void download(const DeviceMemory& memory, std::size_t offset, std::span<std::byte> to) = 0;
+  // The ranges must not overlap.
   virtual void copy(DeviceMemory& to, std::size_t to_offset, const DeviceMemory& from,
                     std::size_t from_offset, std::size_t bytes) = 0;
   // Fills [offset, offset + bytes) with the repeated pattern; bytes is a multiple of pattern.size() (1, 2, 4

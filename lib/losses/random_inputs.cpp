@@ -5,10 +5,12 @@
 
 namespace lossgrad {
 
-double random_upstream(ItemRandom& random) {
+double random_upstream(ItemRandom& random, Dtype dtype) {
   const double sign = random.sign();
-  const double magnitude = random.log_uniform(0.125, 8);
-  return random.chance(1.0 / 64) ? 0 : sign * magnitude;
+  double magnitude = random.log_uniform(0.125, 8);
+  if (random.chance(1.0 / 8))
+    magnitude = dtype == Dtype::f16 ? random.log_uniform(1.0 / 256, 64) : random.log_uniform(1e-6, 1e4);
+  return random.chance(1.0 / 64) ? 0 : round_to(dtype, sign * magnitude);
 }
 
 double random_non_finite(ItemRandom& random) {

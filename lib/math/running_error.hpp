@@ -56,7 +56,8 @@ namespace running_error_detail {
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Products of two to three numbers that are within these lie in double's range.
+// Within these a factor of 2^62 or more is left to either end of double's normal range. Products that may
+// leave it on the way are noted where they are formed (note_range_of_product).
 inline constexpr double kLargestTrusted = 0x1p960;
 inline constexpr double kLeastTrusted = 0x1p-960;
 
@@ -319,8 +320,9 @@ RunningError<kType> inverse_root_of(RunningError<kType> a) {
   return {value, rounded<kType>(value, error, kInverseRootErrorInUnits)};
 }
 
-// Hulls: values are never undecided in our formulas (a continuous function of decided inputs), only
-// derivatives are; these act on the ends of the hull, which is exact for monotonic functions.
+// Hulls: values are continuous functions of decided inputs, so that only derivatives are undecided (but for
+// mmdetection's alpha, which jumps at its gate: there both values are ends of a hull). These act on the ends
+// of the hull, which is exact for monotonic functions.
 template <Dtype kType>
 HullError<kType> min_of(HullError<kType> a, HullError<kType> b) {
   if (std::isnan(a.low) || std::isnan(b.low)) {

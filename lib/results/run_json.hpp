@@ -3,7 +3,6 @@
 // "Infinity" and "-Infinity"; everything else follows RFC 8259.
 #pragma once
 
-#include <filesystem>
 #include <string>
 
 #include "results/results.hpp"

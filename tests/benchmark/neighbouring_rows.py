@@ -10,7 +10,7 @@ import sys
 
 
 def read(path):
-    """The type's name, rows and bytes of one row."""
+    """The type's name, the shape and the bytes of each row."""
     with open(path, "rb") as file:
         magic = file.read(8)
         if magic[:6] != b"\x93NUMPY":

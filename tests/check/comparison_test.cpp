@@ -63,6 +63,20 @@ TEST(Comparison, SlackTimesTheBoundDecides) {
   EXPECT_FALSE(accepts(1.5, exactly(1, 0.25), kFinite, strict));
 }
 
+// About 1 half an ulp of bf16 is 2^-8 (below 1: 2^-9): that much counts once, what arithmetic adds twice.
+TEST(Comparison, SlackDoesNotMultiplyTheRoundingTo16Bits) {
+  const auto passes = [](double got, double bound, double slack) {
+    Comparison comparison(Dtype::bf16, {.slack = slack, .rtol = {}, .atol = {}});
+    comparison.add("loss", 0, 0, got, exactly(1.25, bound), kFinite);
+    return !comparison.failed();
+  };
+  constexpr double kHalfUlp = 0x1p-8, kArithmetic = 0x1p-20;
+  EXPECT_TRUE(passes(1.25 + kHalfUlp + 2 * kArithmetic, kHalfUlp + kArithmetic, 2));
+  EXPECT_FALSE(passes(1.25 + kHalfUlp + 3 * kArithmetic, kHalfUlp + kArithmetic, 2));
+  EXPECT_TRUE(passes(1.25 + kHalfUlp + 10 * kArithmetic, kHalfUlp + kArithmetic, 10));
+  EXPECT_FALSE(passes(1.25 + kHalfUlp, kHalfUlp, 0.5)) << "a slack below 1 narrows all of it";
+}
+
 TEST(Comparison, RtolAndAtolReplaceTheBound) {
   const Tolerance wide{.slack = 2, .rtol = 0.5, .atol = 1.0};
   EXPECT_TRUE(accepts(7, exactly(4, 1e-9), kFinite, wide));

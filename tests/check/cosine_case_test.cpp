@@ -137,7 +137,7 @@ TEST(CosineCaseSizes, OtherBlocks) {
 }
 
 TEST(CosineCaseMargin, DecidesWhichRowsHaveAGradient) {
-  // cos is never above 2 and always above -1.5.
+  // cos is never above 2: rows with label -1 have no gradient, and nothing is undecided.
   CheckRequest request = cosine_request(Dtype::f32, "exact", {200, 40}, "gaussian", 2);
   request.skip = {"oracles", "self_consistency", "guards", "repeatability"};
   const auto none = check_case(request, host());

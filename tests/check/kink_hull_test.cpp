@@ -197,14 +197,16 @@ ReferenceValues ciou_gradients(const Pair& pair, Dtype dtype, const std::string&
   return reference.at("d_pred");
 }
 
-// A value further from the hull than the slack times the bound, and rounding to the type, allow.
-void expect_rejected_outside(Dtype dtype, const ReferenceValues& right, std::size_t e,
+// A value further from the hull than the slack times the bound, and rounding to the type, allow. Returns
+// whether there is a bound to be outside of.
+bool expect_rejected_outside(Dtype dtype, const ReferenceValues& right, std::size_t e,
                              const std::string& what) {
-  if (!std::isfinite(right.bound[e])) return;
+  if (!std::isfinite(right.bound[e])) return false;
   const double margin =
       round_to(dtype, 3 * right.bound[e] + 4 * ulp(dtype, right.high[e]) + 4 * ulp(dtype, right.low[e]));
   EXPECT_FALSE(accepted(dtype, right.high[e] + margin, right, e)) << what;
   EXPECT_FALSE(accepted(dtype, right.low[e] - margin, right, e)) << what;
+  return true;
 }
 
 using CiouVariant = std::tuple<std::string, Dtype>;
@@ -215,7 +217,7 @@ TEST_P(CiouHull, HoldsWhateverARightKernelDoesAtATie) {
   const CiouConvention& convention = find_ciou_convention(name_of_convention);
   for (const Kink& kink : kinks()) {
     Random random(7);
-    int undecided = 0;
+    int undecided = 0, rejected = 0;
     for (int i = 0; i < 100; ++i) {
       const Pair pair = kink.make(random);
       const ReferenceValues right = ciou_gradients(pair, dtype, name_of_convention);
@@ -236,9 +238,13 @@ TEST_P(CiouHull, HoldsWhateverARightKernelDoesAtATie) {
                 << right.high[c] << "] +- " << right.bound[c];
           }
         }
-        expect_rejected_outside(dtype, right, c, what);
+        rejected += expect_rejected_outside(dtype, right, c, what) ? 1 : 0;
       }
     }
+    // Equal boxes have no bound in f16 where nothing keeps alpha's denominator from zero.
+    const bool without_eps = name_of_convention == "mmdetection" || name_of_convention == "paddle";
+    const bool excused = kink.name == "identical" && dtype == Dtype::f16 && without_eps;
+    EXPECT_TRUE(rejected > 0 || excused) << kink.name << ": no component has a bound";
     // An overlap of 0 times 0 has the gradient zero from every side.
     if (kink.name == "touching_corners") {
       EXPECT_EQ(undecided, 0);
@@ -286,7 +292,7 @@ TEST_P(CosineHull, HoldsBothSidesAndTheMiddleWhereTheCosineIsTheMargin) {
           EXPECT_NE(right.flags[e] & kKink, 0) << what;
           for (const double share : {0.0, 0.5, 1.0})
             EXPECT_TRUE(accepted(dtype, round_to(dtype, share * active), right, e)) << what << ' ' << share;
-          expect_rejected_outside(dtype, right, e, what);
+          EXPECT_TRUE(expect_rejected_outside(dtype, right, e, what)) << what << ": no bound";
           EXPECT_FALSE(accepted(dtype, -active, right, e)) << what;
           EXPECT_FALSE(accepted(dtype, 2 * active, right, e)) << what;
         }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <stdexcept>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,8 +19,11 @@ using ::testing::HasSubstr;
 
 const Fault& find_fault(const Loss& loss, const std::string& name, Pass pass) {
   const auto& faults = loss.faults();
-  return *std::find_if(faults.begin(), faults.end(),
-                       [&](const Fault& fault) { return fault.name == name && fault.pass == pass; });
+  const auto found = std::find_if(faults.begin(), faults.end(), [&](const Fault& fault) {
+    return fault.name == name && fault.pass == pass;
+  });
+  if (found == faults.end()) throw std::runtime_error("no fault " + name);
+  return *found;
 }
 
 TEST(Faults, HaveNamesOfTheirOwnAndWords) {
@@ -60,6 +64,14 @@ TEST(Faults, AreEditsOfTheKernelsAsTheyAre) {
       }
     }
   }
+}
+
+// README: "a constant that is wrong in the fifth digit reaches 20 times it".
+TEST(Selftest, AConstantWrongInTheFifthDigitStandsOut) {
+  const Loss& loss = find_loss("ciou");
+  const FaultResult result = check_fault(loss, find_fault(loss, "eight_over_pi_squared_cut", Pass::backward),
+                                         Dtype::f32, check_support::host(), false);
+  EXPECT_GT(result.bound_usage, 20);
 }
 
 TEST(Selftest, SaysWhichCheckCaughtAFault) {

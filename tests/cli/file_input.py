@@ -84,7 +84,7 @@ class FileInput(CliCase):
     def test_crowd_boxes_are_counted(self):
         pred, target = self.coco("p.json", ()), self.coco("t.json", (1, 3))
         result = self.check(pred, target)
-        self.assertIn("2 target boxes marked as crowd, used as they stand", result.stdout)
+        self.assertIn("2 target boxes marked as crowd, taken like the others", result.stdout)
         self.assertNotIn("pred boxes marked", result.stdout)
         result = self.check(pred, target, "--match", "iou")
         self.assertIn("2 crowd boxes of target left out", result.stdout)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The sample run in README.md is what its command prints, but for the times."""
+"""The first sample run in README.md is what its command prints, but for error figures and times."""
 import os
 import re
 

@@ -100,6 +100,7 @@ class Results(CliCase):
         self.assert_error(self.run_program(*FAST, "--json", "."), 3, "folder")
         result = self.run_program(*FAST, "--json", "/dev/full")
         self.assertEqual(result.returncode, 3)
+        self.assertRegex(result.stdout, r"checks?: .* passed")  # the results are told all the same
         self.assertIn("/dev/full", result.stderr)
         self.assertTrue(os.path.exists("/dev/full") and not os.path.isfile("/dev/full"))
         self.assert_no_files()

@@ -102,6 +102,8 @@ int run(const Options& options) {
               static_cast<unsigned long long>(options.seed), corpus.size(),
               static_cast<unsigned long long>(number - options.only.value_or(0)),
               static_cast<unsigned long long>(accepted));
+  // The samples come first, unchanged: a target that takes none of them looks at error messages alone.
+  if (!options.only && accepted == 0) throw std::runtime_error("no case was accepted");
   return EXIT_SUCCESS;
 }
 

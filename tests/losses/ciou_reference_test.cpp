@@ -129,7 +129,7 @@ TEST(CiouReference, AlmostEveryElementHasAFiniteBound) {
   }
 }
 
-// Central differences of the double value, one-sided on either side, lie within the hull.
+// Differences of the double value to either side lie within the hull.
 TEST(CiouReference, OneSidedDerivativesLieInTheHull) {
   const Loss& loss = find_loss("ciou");
   Items items;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -20,7 +22,7 @@ Items drawn(const std::string& scenario, Dtype dtype, std::int64_t first, std::i
   return items;
 }
 
-double share(const std::string& scenario, Dtype dtype, bool (*holds)(const CiouSample&)) {
+double share(const std::string& scenario, Dtype dtype, const std::function<bool(const CiouSample&)>& holds) {
   const CiouSampler sampler(scenario);
   int count = 0;
   for (int i = 0; i < 2000; ++i) count += holds(sampler(dtype, 1, i)) ? 1 : 0;
@@ -42,10 +44,17 @@ TEST(CiouScenarios, AnItemDependsOnlyOnSeedAndIndex) {
       const Items all = drawn(scenario.name, dtype, 0, 100), part = drawn(scenario.name, dtype, 37, 10);
       for (std::size_t i = 0; i < 10; ++i) {
         ASSERT_TRUE(same(part.at("dy")[i], all.at("dy")[37 + i]));
-        for (std::size_t c = 0; c < 4; ++c)
-          ASSERT_TRUE(same(part.at("pred")[c * 10 + i], all.at("pred")[c * 100 + 37 + i]));
+        for (const char* boxes : {"pred", "target"}) {
+          for (std::size_t c = 0; c < 4; ++c)
+            ASSERT_TRUE(same(part.at(boxes)[c * 10 + i], all.at(boxes)[c * 100 + 37 + i])) << boxes;
+        }
       }
-      EXPECT_NE(drawn(scenario.name, dtype, 0, 100, 10).values, all.values) << "another seed, other boxes";
+      const Items other = drawn(scenario.name, dtype, 0, 100, 10);
+      for (const char* argument : {"pred", "dy"}) {
+        const auto values = other.at(argument);
+        EXPECT_FALSE(std::equal(values.begin(), values.end(), all.at(argument).begin(), same))
+            << scenario.name << ": another seed, other values of " << argument;
+      }
     }
   }
 }
@@ -93,6 +102,33 @@ TEST(CiouScenarios, HoldWhatTheirNamesSay) {
                            (s.pred[2] >= s.target[2] && s.pred[3] >= s.target[3]);
                   }),
             1);
+}
+
+// The smallest distance between two edges of one axis, one of each box.
+double closest_edges(const CiouSample& s) {
+  double closest = std::numeric_limits<double>::infinity();
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    for (const double mine : {-0.5, 0.5}) {
+      for (const double other : {-0.5, 0.5}) {
+        closest = std::min(closest, std::abs(s.pred[axis] + mine * s.pred[axis + 2] - s.target[axis] -
+                                             other * s.target[axis + 2]));
+      }
+    }
+  }
+  return closest;
+}
+
+TEST(CiouScenarios, NearTouchingFillsTheWayToTheEdge) {
+  for (const Dtype dtype : {Dtype::f32, Dtype::f64}) {
+    const auto between = [&](double least, double most) {
+      return share("near_touching", dtype,
+                   [&](const CiouSample& s) { return closest_edges(s) >= least && closest_edges(s) < most; });
+    };
+    const double least = dtype == Dtype::f64 ? 1e-14 : 1e-6;
+    EXPECT_EQ(between(0, 0.1001), 1) << name(dtype);
+    EXPECT_GT(between(least, 10 * least), 0.04) << name(dtype);
+    EXPECT_GT(between(1e-4, 1e-3), 0.04) << name(dtype);
+  }
 }
 
 // In every storage type, some edge of one box lies exactly on an edge of the other.

@@ -123,7 +123,6 @@ TEST(RunningSum, TheErrorIsUnitsTimesMagnitude) {
   EXPECT_DOUBLE_EQ(running_sum<Dtype::f64>(sum, SumOrder::any).error, 6 * 0x1p-53 * 6);
 }
 
-// Products that underflow leave steps of the smallest number, whatever their magnitude.
 TEST(RunningSum, SquaresOfFewDigitsAreExact) {
   ItemRandom random(5, 0, 0);
   Vector<double> whole(65536);
@@ -140,6 +139,7 @@ TEST(RunningSum, SquaresOfFewDigitsAreExact) {
   EXPECT_GT(units(product_sum(large, large)), 1000);
 }
 
+// Products that underflow leave steps of the smallest number, whatever their magnitude.
 TEST(RunningSum, SubnormalTermsErrByAStepEach) {
   Vector<double> tiny = Vector<double>::Constant(50, 1e-23);
   const ProductSum sum = product_sum(tiny, tiny);

@@ -152,6 +152,41 @@ std::vector<Fault> constants_and_eps() {
   };
 }
 
+std::vector<Fault> upstreams_and_precision() {
+  const std::string loaded = "= load_value(dy + i)";
+  return {
+      {.name = "small_upstream_dropped",
+       .family = FaultFamily::upstream,
+       .summary = "dy below 0.1 were zero",
+       .edits = {{loaded, "= [](C u) { return absolute(u) < C(0.1) ? C(0) : u; }(load_value(dy + i))"}}},
+      {.name = "large_upstream_clipped",
+       .family = FaultFamily::upstream,
+       .summary = "dy above 10 were 10",
+       .edits = {{loaded, "= [](C u) { return u > C(10) && u < C(1e30) ? C(10) : u; }(load_value(dy + i))"}}},
+      {.name = "gradient_cut_to_16_bits",
+       .family = FaultFamily::low_precision,
+       .summary = "results were cut to the upper 16 bits of a float",
+       .edits = {{"store_value(d_pred + i, upstream * d_cx);",
+                  "store_value(d_pred + i, C(__uint_as_float(__float_as_uint(float(upstream * d_cx)) & "
+                  "0xffff0000u)));"}},
+       .outputs = {"d_pred[0]"}},
+      {.name = "enclosing_edge_late",
+       .family = FaultFamily::branch,
+       .summary = "an edge of the enclosing box had to be 1e-4 beyond",
+       .edits = {{"outer_upper = upper > C(0)", "outer_upper = upper > C(1e-4)"}},
+       .dtypes = kWideDtypes,
+       .elsewhere = "no such gap is between edges of 16-bit storage",
+       .scenario = "near_touching"},
+      {.name = "inner_edge_early",
+       .family = FaultFamily::branch,
+       .summary = "an edge of the overlap counted from 1e-4 before it",
+       .edits = {{"inner_upper = upper < C(0)", "inner_upper = upper < C(1e-4)"}},
+       .dtypes = kWideDtypes,
+       .elsewhere = "no such gap is between edges of 16-bit storage",
+       .scenario = "near_touching"},
+  };
+}
+
 std::vector<Fault> branches_and_roles() {
   return {
       {.name = "overlap_not_clamped",
@@ -227,8 +262,7 @@ std::vector<Fault> branches_and_roles() {
       {.name = "upstream_clipped",
        .family = FaultFamily::swallowed_nan,
        .summary = "dy were clipped, which drops a NaN",
-       .edits = {{"= load_value(dy + i)", "= fmax(C(-1000), fmin(C(1000), C(load_value(dy + i))))"}},
-       .reason = "a NaN input was swallowed",
+       .edits = {{"= load_value(dy + i)", "= fmax(C(-20000), fmin(C(20000), C(load_value(dy + i))))"}},
        .scenario = "non_finite"},
   };
 }
@@ -237,7 +271,8 @@ std::vector<Fault> branches_and_roles() {
 
 std::vector<Fault> ciou_backward_faults() {
   std::vector<Fault> all;
-  for (const auto& part : {signs_and_factors(), terms(), constants_and_eps(), branches_and_roles()}) {
+  for (const auto& part :
+       {signs_and_factors(), terms(), constants_and_eps(), upstreams_and_precision(), branches_and_roles()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

@@ -35,7 +35,7 @@ std::vector<Fault> swallowed() {
       {.name = "upstream_clipped_unseen",
        .family = FaultFamily::swallowed_nan,
        .summary = "dy were clipped, which drops a NaN",
-       .edits = {{kUpstream, "= fmax(C(-1000), fmin(C(1000), C(load_value(dy + i))))"}},
+       .edits = {{kUpstream, "= fmax(C(-20000), fmin(C(20000), C(load_value(dy + i))))"}},
        .check = kCheck,
        .reason = "a NaN in dy[0] of box ",
        .blind = kBackwardBlind},
@@ -46,10 +46,21 @@ std::vector<Fault> swallowed() {
        .edits = {{"const auto load_upstream = [&] { upstream = load_value(dy + i); };",
                   "const auto load_upstream = [&] {\n"
                   "    upstream = load_value(dy + i);\n"
-                  "    if (upstream > C(1000)) upstream = C(1000);\n"
+                  "    if (upstream > C(20000)) upstream = C(20000);\n"
                   "  };"}},
        .check = kCheck,
        .reason = " was swallowed: d_pred[0] is ",
+       .blind = kBackwardBlind},
+      {.name = "minus_infinite_upstream_clipped",
+       .family = FaultFamily::swallowed_nan,
+       .summary = "a dy of -infinity were clipped",
+       .edits = {{"const auto load_upstream = [&] { upstream = load_value(dy + i); };",
+                  "const auto load_upstream = [&] {\n"
+                  "    upstream = load_value(dy + i);\n"
+                  "    if (upstream < C(-20000)) upstream = C(-20000);\n"
+                  "  };"}},
+       .check = kCheck,
+       .reason = "-infinity in dy[0] of box ",
        .blind = kBackwardBlind},
       {.name = "nothing_written_for_nan",
        .family = FaultFamily::element_lost,

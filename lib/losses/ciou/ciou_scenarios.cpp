@@ -122,6 +122,27 @@ Pair touching(ItemRandom& random, Dtype) {
   return scaled(pair, std::ldexp(1.0, static_cast<int>(random.integer(-8, 2))));
 }
 
+// Boxes of size 1 or so about the origin, so that small gaps between edges have digits: one pair of edges, or
+// one in each axis, is 1 ulp (of 1) to 0.1 apart.
+Pair near_touching(ItemRandom& random, Dtype dtype) {
+  Pair pair{};
+  const std::int64_t which = random.integer(0, 2);
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    const double tw = random.log_uniform(0.5, 2), pw = tw * random.log_uniform(0.5, 2);
+    const double side = random.sign();
+    const double gap = random.sign() * random.log_uniform(ulp(dtype, 1), 0.1);
+    // Outside, edge beside edge; or inside, one pair of edges nearly the same.
+    const double reach = 0.5 * (random.chance(0.5) ? pw + tw : pw - tw) + gap;
+    const double inside = 0.3 * random.uniform(-1, 1) * (pw + tw);
+    const bool close = which == 2 || which == static_cast<std::int64_t>(axis);
+    pair.target[axis] = random.uniform(-0.25, 0.25);
+    pair.target[axis + 2] = tw;
+    pair.pred[axis] = pair.target[axis] + (close ? side * reach : inside);
+    pair.pred[axis + 2] = pw;
+  }
+  return pair;
+}
+
 Pair thin(ItemRandom& random, Dtype) {
   const auto side_lengths = [&](Box& box) {
     const double length = random.log_uniform(1, 1000);
@@ -195,6 +216,9 @@ const ScenarioTable<Draw>& table() {
           {{"near_identical", "prediction within 4 ulp of the target in every component", true},
            near_identical},
           {{"touching", "exactly shared edges and corners, outside and inside", true}, touching},
+          {{"near_touching",
+            "edges apart by 1 ulp to 0.1 of boxes of size 1, log-uniform, outside and inside"},
+           near_touching},
           {{"thin", "aspect ratios from 1 to 1e6"}, thin},
           {{"tiny", "sizes 1e-5 to 1e-2, areas around eps"}, tiny},
           {{"far", "coordinates up to 1e7 (half the largest value in f16), sizes 1 to 1000"}, far},
@@ -218,8 +242,7 @@ void spoil_one_element(CiouSample& sample, ItemRandom& random) {
 }
 
 CiouSample finish(const Pair& pair, ItemRandom& random, Dtype dtype) {
-  return {round_box(pair.pred, dtype), round_box(pair.target, dtype),
-          round_to(dtype, random_upstream(random))};
+  return {round_box(pair.pred, dtype), round_box(pair.target, dtype), random_upstream(random, dtype)};
 }
 
 }  // namespace

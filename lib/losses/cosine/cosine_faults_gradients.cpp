@@ -174,6 +174,51 @@ std::vector<Fault> rows_and_roles() {
   };
 }
 
+std::vector<Fault> upstreams_and_precision() {
+  return {
+      {.name = "small_upstream_dropped",
+       .family = FaultFamily::upstream,
+       .summary = "dy below 0.1 were zero",
+       .edits =
+           {{kUpstream,
+             "C upstream = load_value(dy + row);\n  if (absolute(upstream) < C(0.1)) upstream = C(0);"}}},
+      {.name = "large_upstream_clipped",
+       .family = FaultFamily::upstream,
+       .summary = "dy above 10 were 10",
+       .edits = {{kUpstream,
+                  "C upstream = load_value(dy + row);\n"
+                  "  if (upstream > C(10) && upstream < C(1e30)) upstream = C(10);"}}},
+      {.name = "gradient_cut_to_16_bits",
+       .family = FaultFamily::low_precision,
+       .summary = "dx1 were cut to the upper 16 bits of a float",
+       .edits = {{kStoreFirst,
+                  "store_value(d_row1 + column, active ? C(__uint_as_float(__float_as_uint(float(d1)) & "
+                  "0xffff0000u)) : C(0));"}},
+       .outputs = kOnlyFirst},
+      {.name = "active_late",
+       .family = FaultFamily::branch,
+       .summary = "rows had to pass the margin by 1e-4",
+       .edits = {{kActive, "const bool active = same || cosine > C(margin) + C(1e-4);"}},
+       .scenario = "about_margin"},
+      {.name = "margin_in_storage_type",
+       .family = FaultFamily::low_precision,
+       .summary = "the margin were rounded to the storage type",
+       .edits = {{kActive,
+                  "D stored[1];\n  store_value(stored, C(margin));\n"
+                  "  const bool active = same || cosine > load_value(stored);"}},
+       .dtypes = {Dtype::f16, Dtype::bf16},
+       .elsewhere = "the margin is an f32",
+       .scenario = "about_margin"},
+      {.name = "margin_compared_in_f32",
+       .family = FaultFamily::low_precision,
+       .summary = "cos were compared with the margin as a float",
+       .edits = {{kActive, "const bool active = same || float(cosine) > margin;"}},
+       .dtypes = {Dtype::f64},
+       .elsewhere = "the others compute in f32",
+       .scenario = "about_margin"},
+  };
+}
+
 std::vector<Fault> branches() {
   return {
       {.name = "gradient_hinge_on_the_wrong_side",
@@ -239,8 +284,7 @@ std::vector<Fault> branches() {
       {.name = "upstream_clipped",
        .family = FaultFamily::swallowed_nan,
        .summary = "dy were clipped, which drops a NaN",
-       .edits = {{kUpstream, "const C upstream = fmax(C(-1000), fmin(C(1000), C(load_value(dy + row))));"}},
-       .reason = kSwallowed,
+       .edits = {{kUpstream, "const C upstream = fmax(C(-20000), fmin(C(20000), C(load_value(dy + row))));"}},
        .scenario = "non_finite"},
       {.name = "zero_rows_given_no_gradient",
        .family = FaultFamily::branch,
@@ -255,7 +299,7 @@ std::vector<Fault> branches() {
 
 std::vector<Fault> cosine_gradient_faults() {
   std::vector<Fault> all;
-  for (const auto& part : {projections(), norms(), rows_and_roles(), branches()})
+  for (const auto& part : {projections(), norms(), rows_and_roles(), upstreams_and_precision(), branches()})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }

@@ -67,6 +67,12 @@ std::vector<Fault> cosines() {
 
 std::vector<Fault> hinges() {
   return {
+      {.name = "hinge_opens_late",
+       .family = FaultFamily::branch,
+       .summary = "the hinge opened 1e-4 beyond the margin",
+       .pass = kForward,
+       .edits = {{kHinge, "excess <= C(1e-4) ? C(0) : excess"}},
+       .scenario = "about_margin"},
       {.name = "sign_of_cos",
        .family = FaultFamily::sign,
        .summary = "cos had the other sign where y = 1",

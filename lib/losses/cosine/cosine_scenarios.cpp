@@ -122,17 +122,26 @@ Pair orthogonal(ItemRandom& random, const Shape& shape) {
   return {std::move(x1), std::move(x2), 0};
 }
 
-// cos within a few ulp of the margin, where labels of -1 have their hinge: x2 = margin * x1 + sqrt(1 -
-// margin^2) * w, w at right angles to x1 and as long. In f64 so long that no convention's eps moves the
-// cosine.
-Pair near_margin(ItemRandom& random, const Shape& shape) {
+// cos = margin + offset, where labels of -1 have their hinge: x2 = cos * x1 + sqrt(1 - cos^2) * w, w at right
+// angles to x1 and as long. In f64 so long that no convention's eps moves the cosine.
+Pair beside_margin(ItemRandom& random, const Shape& shape, double offset) {
   const double length = compute_type(shape.dtype) == Dtype::f64 ? 0x1p20 : 1;
   Values x1 = rounded(times(normals(random, shape.n_dim), length), shape.dtype);
-  const double nudge = ulp(compute_type(shape.dtype), 1) * static_cast<double>(random.integer(-4, 4));
-  const double cosine = std::clamp(shape.margin + nudge, -1.0, 1.0);
+  const double cosine = std::clamp(shape.margin + offset, -1.0, 1.0);
   Values x2 = times(at_right_angles(random, x1), std::sqrt(1 - cosine * cosine));
   x2 = sum(std::move(x2), times(x1, cosine));
   return {std::move(x1), std::move(x2), -1};
+}
+
+Pair near_margin(ItemRandom& random, const Shape& shape) {
+  return beside_margin(random, shape,
+                       ulp(compute_type(shape.dtype), 1) * static_cast<double>(random.integer(-4, 4)));
+}
+
+// From what rounding just decides up to where ordinary pairs lie.
+Pair about_margin(ItemRandom& random, const Shape& shape) {
+  const double sign = random.sign();
+  return beside_margin(random, shape, sign * random.log_uniform(ulp(compute_type(shape.dtype), 1), 0.1));
 }
 
 // One row or both are zero in half of the pairs.
@@ -182,7 +191,7 @@ Pair large_offset(ItemRandom& random, const Shape& shape) {
   return pair;
 }
 
-// The last components weigh as much as all others together, the last one most: a lost tail shows.
+// Each of the last one to eight components weighs more than all others together: a lost tail shows.
 Pair tail_heavy(ItemRandom& random, const Shape& shape) {
   Pair pair = gaussian(random, shape);
   const double weight = std::sqrt(static_cast<double>(shape.n_dim));
@@ -231,6 +240,8 @@ const ScenarioTable<Draw>& table() {
            antiparallel},
           {{"orthogonal", "cos 0, exactly in half of the rows"}, orthogonal},
           {{"near_margin", "cos within a few ulp of the margin, all labels -1", true}, near_margin},
+          {{"about_margin", "cos apart from the margin by 1 ulp to 0.1, log-uniform, all labels -1"},
+           about_margin},
           {{"zero_row", "x1, x2 or both zero in half of the rows"}, zero_row},
           {{"tiny_norm", "lengths from 1e-24 to 1e-2 (f64 from 1e-170, f16 from 1e-6): squares underflow"},
            tiny_norm},
@@ -278,7 +289,7 @@ CosineRow CosineSampler::operator()(std::uint64_t seed, std::int64_t row) const 
   round_all(pair.x1, dtype_);
   round_all(pair.x2, dtype_);
   const double y = pair.y == 0 ? random.sign() : pair.y;
-  CosineRow drawn_row{std::move(pair.x1), std::move(pair.x2), y, round_to(dtype_, random_upstream(random))};
+  CosineRow drawn_row{std::move(pair.x1), std::move(pair.x2), y, random_upstream(random, dtype_)};
   if (!table().finite(drawn)) spoil_one_element(drawn_row, random);
   return drawn_row;
 }
