@@ -225,7 +225,8 @@ void Syntax::add_check_files(CLI::App& check) {
 }
 
 void Syntax::add_check_criteria(CLI::App& check) {
-  add_value(check, "--slack", "F", "factor on the certified bound (default 2)");
+  add_value(check, "--slack", "F",
+            "factor on the certified bound (default 2); f16 and bf16 count their rounding once");
   add_value(check, "--rtol", "X", "with --atol: replaces the bound by atol + rtol*|expected|");
   add_value(check, "--atol", "Y", "see --rtol");
   add_value(check, "--fd-samples", "K", "items compared with finite differences (default 256)");

@@ -25,11 +25,7 @@ double RunFrame::execute(BackendChoice backend, int device, std::size_t steps,
                          const std::function<void(std::size_t)>& step, std::size_t steps_per_save) {
   const auto start = std::chrono::steady_clock::now();
   steps_ = steps;
-  const BackendKind kind = choose_backend(backend);
-  if (kind == BackendKind::host && device != 0)
-    throw Error(ErrorKind::device,
-                "no device " + std::to_string(device) + ": the host backend has none to choose from");
-  backend_ = open_backend(kind, device);
+  backend_ = open_backend(choose_backend(backend), device);
   run_.context.devices.push_back(device_context(backend_->device()));
   const InterruptHandler handler;
   try {
@@ -76,7 +72,7 @@ void RunFrame::take_steps(const std::function<void(std::size_t)>& step, std::siz
       return;
     }
     run_.complete = i + 1 == steps_;
-    if ((i + 1) % steps_per_save == 0 || run_.complete) save();
+    if (!run_.complete && (i + 1) % steps_per_save == 0) save();
   }
 }
 

@@ -22,7 +22,7 @@
 namespace lossgrad {
 
 struct Tolerance {
-  double slack = 2;  // multiplies the certified bound
+  double slack = 2;  // multiplies the certified bound; see allowed_error()
   // When both are set they replace the bound: |got - expected| <= atol + rtol * |expected|.
   std::optional<double> rtol;
   std::optional<double> atol;

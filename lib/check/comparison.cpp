@@ -38,13 +38,25 @@ bool worse(const WorstElement& a, const WorstElement& b) {
 
 }  // namespace
 
-double Comparison::largest_usage(const ExpectedElement& expected, double bound) const {
-  if (replaces_bound()) return 1;
-  const double slack = tolerance_.slack;
-  if (size_in_bytes(dtype_) != 2 || slack <= 1 || !(bound > 0)) return slack;
-  const double largest = std::max(std::abs(expected.low), std::abs(expected.high)) + bound;
-  const double rounding = std::min(bound, 0.5 * ulp(dtype_, largest));
-  return slack - (slack - 1) * rounding / bound;
+ExpectedElement expected_element(const ReferenceValues& values, std::size_t element) {
+  return {values.low[element],       values.high[element],       values.bound[element],
+          values.sharp_low[element], values.sharp_high[element], values.sharp_bound[element],
+          values.flags[element]};
+}
+
+double allowed_error(double slack, Dtype dtype, const ExpectedElement& expected) {
+  const double bound = expected.bound;
+  if (size_in_bytes(dtype) != 2 || slack <= 1) return slack * bound;
+  // Half an ulp at the largest value that arithmetic may give, as the reference adds it.
+  const double largest = std::max(std::abs(expected.low), std::abs(expected.high));
+  double rounding = 0.5 * ulp(dtype, largest);
+  rounding = 0.5 * ulp(dtype, largest + std::max(0.0, bound - rounding));
+  return slack * bound - (slack - 1) * std::min(rounding, bound);
+}
+
+double Comparison::limit_at(double nearest, const ExpectedElement& expected) const {
+  return replaces_bound() ? bound_at(nearest, expected.bound)
+                          : allowed_error(tolerance_.slack, dtype_, expected);
 }
 
 double Comparison::bound_at(double expected, double certified) const {
@@ -147,8 +159,7 @@ void Comparison::add(const std::string& output, std::int64_t item, std::int64_t 
   ++compared_;
   if (kink) ++kinks_;
   const double nearest_zero = std::clamp(0.0, expected.low, expected.high);
-  const double bound_of_zero = bound_at(nearest_zero, expected.bound);
-  if (usage_of(std::abs(nearest_zero), bound_of_zero) <= largest_usage(expected, bound_of_zero)) ++zeros_;
+  if (std::abs(nearest_zero) <= limit_at(nearest_zero, expected)) ++zeros_;
   const double nearest = std::clamp(got, expected.low, expected.high);
   element.abs_error = distance(got, expected.low, expected.high);
   element.rel_error = usage_of(element.abs_error, std::abs(nearest));
@@ -165,8 +176,11 @@ void Comparison::add(const std::string& output, std::int64_t item, std::int64_t 
     rel_.add(element.rel_error);
     ulp_.add(element.ulp_error);
   }
-  if (!(element.bound_usage <= largest_usage(expected, element.bound))) {  // nor is a NaN within
-    fail(element, kink ? "outside the hull of the undecided branches" : "");
+  if (!(element.abs_error <= limit_at(nearest, expected))) {  // nor is a NaN within
+    std::string note = kink ? "outside the hull of the undecided branches" : "";
+    if (note.empty() && !replaces_bound() && element.bound_usage <= tolerance_.slack)
+      note = "more than the rounding to " + std::string(name(dtype_)) + " allows";
+    fail(element, note);
   } else if (worst_.size() < kWorstKept || element.bound_usage >= worst_.back().bound_usage) {
     keep(element);
   }
@@ -205,9 +219,9 @@ std::string Comparison::failure_reason(const std::string& item_name) const {
   const WorstElement& first = worst_.front();
   const int digits = dtype_ == Dtype::f64 ? 17 : 9;  // what reads back as the same value
   std::string text = std::to_string(failures_) + " of " + std::to_string(seen_) +
-                     " elements are wrong; worst: " + first.output + "[" + std::to_string(first.component) +
-                     "] of " + item_name + " " + std::to_string(first.item) + " is " +
-                     number(first.got, digits) + ", expected " +
+                     (seen_ == 1 ? " element is wrong; worst: " : " elements are wrong; worst: ") +
+                     first.output + "[" + std::to_string(first.component) + "] of " + item_name + " " +
+                     std::to_string(first.item) + " is " + number(first.got, digits) + ", expected " +
                      number(first.kink ? first.expected_low : nearest_expected(first), digits);
   if (first.kink) text += " to " + number(first.expected_high, digits);
   if (std::isfinite(first.bound_usage)) text += ", " + number(first.bound_usage, 3) + " times its bound";

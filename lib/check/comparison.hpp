@@ -22,10 +22,17 @@ struct ExpectedElement {
   std::uint8_t flags;
 };
 
+ExpectedElement expected_element(const ReferenceValues& values, std::size_t element);
+
 struct ItemState {
   bool has_nan = false;
   bool has_infinity = false;
 };
+
+// How far a value may be off: slack times the certified bound. The rounding of the output to a storage type
+// of 16 bits, which is nearly all of such a bound, is known and counts once (a slack below 1 narrows all of
+// it): slack is for what arithmetic may do, and results that are cut instead of rounded fail.
+double allowed_error(double slack, Dtype dtype, const ExpectedElement& expected);
 
 // Running figures of one output argument or of several together. Merging is order-independent.
 class Comparison {
@@ -66,10 +73,8 @@ class Comparison {
   // The bound in force: the certified one, or rtol and atol where they replace it (usage 1 is their limit).
   [[nodiscard]] double bound_at(double expected, double certified) const;
   [[nodiscard]] bool replaces_bound() const;
-  // The largest usage of the bound in force that passes. Slack is for what arithmetic may do; the rounding to
-  // a storage type of 16 bits, which is nearly all of such a bound, is known and counts once: results that
-  // are cut instead of rounded fail.
-  [[nodiscard]] double largest_usage(const ExpectedElement& expected, double bound) const;
+  // How far a value may be from the nearest right one.
+  [[nodiscard]] double limit_at(double nearest, const ExpectedElement& expected) const;
   // Values that are not finite on either side. True when it decided the element.
   bool decide_non_finite(const WorstElement& element, const ExpectedElement& expected, ItemState state);
 

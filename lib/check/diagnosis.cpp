@@ -94,7 +94,8 @@ Elements elements_of(const CheckRequest& cut, const Kernel& kernel, const Output
       const bool certain = right.flags[e] == 0 || (right.flags[e] == kOutOfRange && std::isnan(right.low[e]));
       if (!certain || !std::isfinite(right.bound[e])) continue;
       elements.places.emplace_back(output, e);
-      elements.values.push_back({values[e], right.low[e], cut.tolerance.slack * right.bound[e]});
+      elements.values.push_back({values[e], right.low[e],
+                                 allowed_error(cut.tolerance.slack, cut.dtype, expected_element(right, e))});
     }
   }
   return elements;

@@ -42,11 +42,6 @@ std::vector<double> cut(std::span<const double> values, const ItemLayout& layout
   return part;
 }
 
-ExpectedElement expected_at(const ReferenceValues& values, std::size_t e) {
-  return {values.low[e],        values.high[e],        values.bound[e], values.sharp_low[e],
-          values.sharp_high[e], values.sharp_bound[e], values.flags[e]};
-}
-
 void notice(ItemState& state, double value) {
   if (std::isnan(value)) state.has_nan = true;
   if (std::isinf(value)) state.has_infinity = true;
@@ -263,7 +258,7 @@ void KernelRun::compare_block(const Kernel& kernel, const Items& items, Comparis
       const auto position = static_cast<std::int64_t>(e);
       const std::int64_t item = layout.item_of(items.count, position);
       comparison.add(argument.name, items.first + item, layout.component_of(items.count, position), got[e],
-                     expected_at(values, e), states[static_cast<std::size_t>(item)]);
+                     expected_element(values, e), states[static_cast<std::size_t>(item)]);
     }
   }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where kernels run. One interface for `cuda` (an NVIDIA GPU through NVRTC and the CUDA runtime) and `host`
 // (the same source text on the CPU). Uploads and downloads are synchronous; launches, copies and fills need
-// not be: an error of theirs is thrown by whatever call comes next, by synchronize() at the latest, as
-// ErrorKind::device, naming the kernel.
+// not be: an error of theirs is thrown by the call itself or by a later one, by synchronize() at the latest,
+// as ErrorKind::device, naming the kernels that may have caused it.
 #pragma once
 
 #include <cstddef>

@@ -26,7 +26,8 @@ Sizes default_sizes(const Loss& loss) {
 
 Parameters default_parameters(const Loss& loss) {
   Parameters parameters;
-  for (const ParameterInfo& parameter : loss.parameters()) parameters[parameter.name] = parameter.standard;
+  for (const ParameterInfo& parameter : loss.parameters())
+    parameters[parameter.name] = round_to(Dtype::f32, parameter.standard);
   return parameters;
 }
 

@@ -8,8 +8,7 @@ namespace lossgrad {
 double random_upstream(ItemRandom& random, Dtype dtype) {
   const double sign = random.sign();
   double magnitude = random.log_uniform(0.125, 8);
-  if (random.chance(1.0 / 8))
-    magnitude = dtype == Dtype::f16 ? random.log_uniform(1.0 / 256, 64) : random.log_uniform(1e-6, 1e4);
+  if (random.chance(1.0 / 8)) magnitude = random.log_uniform(1e-6, 1e4);
   return random.chance(1.0 / 64) ? 0 : round_to(dtype, sign * magnitude);
 }
 

@@ -52,7 +52,9 @@ void expect_sound_pairs(const std::vector<CheckResult>& results) {
 // The results of each are sound and, but for their times, those of the first.
 void expect_same_figures(const std::vector<CheckRequest>& requests) {
   std::string first;
-  for (const CheckRequest& request : requests) {
+  for (std::size_t number = 0; number < requests.size(); ++number) {
+    SCOPED_TRACE("layout " + std::to_string(number));
+    const CheckRequest& request = requests[number];
     const auto results = check_case(request, host());
     expect_sound_pairs(results);
     const std::string text = check_support::text_without_times(results);

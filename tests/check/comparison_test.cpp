@@ -63,18 +63,38 @@ TEST(Comparison, SlackTimesTheBoundDecides) {
   EXPECT_FALSE(accepts(1.5, exactly(1, 0.25), kFinite, strict));
 }
 
-// About 1 half an ulp of bf16 is 2^-8 (below 1: 2^-9): that much counts once, what arithmetic adds twice.
+// From 1 to 2 half an ulp of bf16 is 2^-8, below 1 2^-9: that much counts once, what arithmetic adds twice.
 TEST(Comparison, SlackDoesNotMultiplyTheRoundingTo16Bits) {
-  const auto passes = [](double got, double bound, double slack) {
-    Comparison comparison(Dtype::bf16, {.slack = slack, .rtol = {}, .atol = {}});
-    comparison.add("loss", 0, 0, got, exactly(1.25, bound), kFinite);
+  constexpr double kArithmetic = 0x1p-20;
+  const auto passes = [](Dtype dtype, double right, double off, double bound, const Tolerance& tolerance) {
+    Comparison comparison(dtype, tolerance);
+    comparison.add("loss", 0, 0, right + off, exactly(right, bound), kFinite);
     return !comparison.failed();
   };
-  constexpr double kHalfUlp = 0x1p-8, kArithmetic = 0x1p-20;
-  EXPECT_TRUE(passes(1.25 + kHalfUlp + 2 * kArithmetic, kHalfUlp + kArithmetic, 2));
-  EXPECT_FALSE(passes(1.25 + kHalfUlp + 3 * kArithmetic, kHalfUlp + kArithmetic, 2));
-  EXPECT_TRUE(passes(1.25 + kHalfUlp + 10 * kArithmetic, kHalfUlp + kArithmetic, 10));
-  EXPECT_FALSE(passes(1.25 + kHalfUlp, kHalfUlp, 0.5)) << "a slack below 1 narrows all of it";
+  struct Place {
+    Dtype dtype;
+    double right, half_ulp;
+  };
+  for (const auto& [dtype, right, half_ulp] :
+       {Place{Dtype::bf16, 1.25, 0x1p-8}, Place{Dtype::bf16, 1 - 0x1p-12, 0x1p-9},
+        Place{Dtype::bf16, 1 - 0x1p-22, 0x1p-8},  // arithmetic may lead beyond 1
+        Place{Dtype::f16, -1.25, 0x1p-11}}) {
+    const double bound = half_ulp + kArithmetic;
+    for (const double slack : {2.0, 10.0}) {
+      const Tolerance tolerance{.slack = slack, .rtol = {}, .atol = {}};
+      EXPECT_TRUE(passes(dtype, right, half_ulp + (slack - 0.1) * kArithmetic, bound, tolerance)) << right;
+      EXPECT_FALSE(passes(dtype, right, half_ulp + (slack + 0.1) * kArithmetic, bound, tolerance)) << right;
+    }
+    EXPECT_FALSE(passes(dtype, right, half_ulp, bound, {.slack = 0.5, .rtol = {}, .atol = {}}));
+    EXPECT_TRUE(passes(dtype, right, 0.1, bound, {.slack = 2, .rtol = 0.0, .atol = 0.11}));
+  }
+}
+
+TEST(Comparison, SaysThatTheRoundingTo16BitsIsWhatFails) {
+  Comparison comparison(Dtype::bf16, {});
+  comparison.add("loss", 0, 0, 1.25 + 0x1.8p-8, exactly(1.25, 0x1p-8), kFinite);
+  ASSERT_EQ(comparison.worst().size(), 1u);
+  EXPECT_EQ(comparison.worst().front().note, "more than the rounding to bf16 allows");
 }
 
 TEST(Comparison, RtolAndAtolReplaceTheBound) {

@@ -26,7 +26,7 @@ class Embeddings(CliCase):
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         check = self.load_json("run.json")["checks"][0]
         self.assertEqual((check["rows"], check["dim"], check["dtype"], check["parameters"]),
-                         (40, 100, "f32", {"margin": 0.25}))
+                         (40, 100, "f32", {"margin": 0.30000001192092896}))
 
     def test_labels_in_a_row_or_a_column(self):
         for shape in ((4,), (4, 1)):

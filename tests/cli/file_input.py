@@ -47,7 +47,7 @@ class FileInput(CliCase):
         self.write("found.json", json.dumps(found))
         result = self.check("found.json", "truth.json", "--match", "iou")
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-        self.assertIn("pred boxes without a partner left out", result.stdout)
+        self.assertIn("1 pred box without a partner left out", result.stdout)
 
     def test_nan_is_counted(self):
         result = self.check(self.boxes("p.npy", [*BOXES, (float("nan"), 1, 2, 3)]), self.boxes("t.npy", [*MOVED, BOXES[0]]))

@@ -95,6 +95,15 @@ class Results(CliCase):
             self.skipTest("this machine has a CUDA device")
         self.assert_error(self.run_program("check", "ciou", "--backend", "cuda", "--n", "10"), 5, "cuda")
 
+    def test_the_default_margin_is_a_float(self):
+        result = self.run_program("check", "cosine", "--backend", "host", "--dtype", "f64", "--rows", "500", "--dim", "20",
+                                  "--scenario", "mixed,about_margin", "--no-diagnosis")
+        self.assertEqual(result.returncode, 0, result.stdout)
+
+    def test_host_has_no_devices_to_choose_from(self):
+        result = self.run_program("check", "ciou", "--backend", "host", "--device", "3", "--n", "10")
+        self.assert_error(result, 5, "no device 3")
+
     def test_unwritable_output(self):
         self.assert_error(self.run_program(*FAST, "--json", "no/such/folder/run.json"), 3, "--json")
         self.assert_error(self.run_program(*FAST, "--json", "."), 3, "folder")

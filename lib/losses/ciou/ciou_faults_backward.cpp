@@ -116,7 +116,7 @@ std::vector<Fault> terms() {
 
 std::vector<Fault> constants_and_eps() {
   return {
-      // 5e-6 of the aspect part: below the rounding of 16-bit storage.
+      // 5e-6 of the aspect part, which the roundings of the saved v and alpha in 16-bit storage cover.
       {.name = "eight_over_pi_squared_cut",
        .family = FaultFamily::constant,
        .summary = "8/pi^2 were cut to 0.8105",
@@ -157,15 +157,15 @@ std::vector<Fault> upstreams_and_precision() {
   return {
       {.name = "small_upstream_dropped",
        .family = FaultFamily::upstream,
-       .summary = "dy below 0.1 were zero",
+       .summary = "dy of magnitudes below 0.1 were zero",
        .edits = {{loaded, "= [](C u) { return absolute(u) < C(0.1) ? C(0) : u; }(load_value(dy + i))"}}},
       {.name = "large_upstream_clipped",
        .family = FaultFamily::upstream,
-       .summary = "dy above 10 were 10",
+       .summary = "finite dy above 10 were 10",
        .edits = {{loaded, "= [](C u) { return u > C(10) && u < C(1e30) ? C(10) : u; }(load_value(dy + i))"}}},
       {.name = "gradient_cut_to_16_bits",
        .family = FaultFamily::low_precision,
-       .summary = "results were cut to the upper 16 bits of a float",
+       .summary = "d_pred[0] were cut to the upper 16 bits of a float",
        .edits = {{"store_value(d_pred + i, upstream * d_cx);",
                   "store_value(d_pred + i, C(__uint_as_float(__float_as_uint(float(upstream * d_cx)) & "
                   "0xffff0000u)));"}},
@@ -175,14 +175,14 @@ std::vector<Fault> upstreams_and_precision() {
        .summary = "an edge of the enclosing box had to be 1e-4 beyond",
        .edits = {{"outer_upper = upper > C(0)", "outer_upper = upper > C(1e-4)"}},
        .dtypes = kWideDtypes,
-       .elsewhere = "no such gap is between edges of 16-bit storage",
+       .elsewhere = "the scenario has no such gaps in 16-bit storage",
        .scenario = "near_touching"},
       {.name = "inner_edge_early",
        .family = FaultFamily::branch,
        .summary = "an edge of the overlap counted from 1e-4 before it",
        .edits = {{"inner_upper = upper < C(0)", "inner_upper = upper < C(1e-4)"}},
        .dtypes = kWideDtypes,
-       .elsewhere = "no such gap is between edges of 16-bit storage",
+       .elsewhere = "the scenario has no such gaps in 16-bit storage",
        .scenario = "near_touching"},
   };
 }
@@ -261,7 +261,7 @@ std::vector<Fault> branches_and_roles() {
        .scenario = "non_finite"},
       {.name = "upstream_clipped",
        .family = FaultFamily::swallowed_nan,
-       .summary = "dy were clipped, which drops a NaN",
+       .summary = "dy were clipped, which drops a NaN and infinities",
        .edits = {{"= load_value(dy + i)", "= fmax(C(-20000), fmin(C(20000), C(load_value(dy + i))))"}},
        .scenario = "non_finite"},
   };

@@ -65,10 +65,11 @@ std::vector<Fault> values() {
                   "CiouConstants<C>::kFourOverPiSquared * CiouConstants<C>::kFourOverPiSquared * pair.angle "
                   "* pair.angle"}},
        .outputs = kAspect},
+      // 1.2e-5 of v: in 16-bit storage it shows where it tips the rounding.
       {.name = "four_over_pi_squared_cut",
        .family = FaultFamily::constant,
        .summary = "4/pi^2 were cut to 0.40528",
-       .pass = kPass,  // 1.2e-5 of v: in 16-bit storage it shows where it tips the rounding
+       .pass = kPass,
        .edits = {{"0.405284734569351085775517852838911", "0.40528"}},
        .outputs = kAspect},
       {.name = "no_eps_in_alpha",

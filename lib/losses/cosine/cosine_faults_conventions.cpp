@@ -66,9 +66,6 @@ std::vector<Fault> cosine_convention_faults() {
         all.push_back(taken_for(kernel, checked, pass, "zero_row"));
         if (checked == "exact") all.back().reason = "the formula gives NaN here";
         if (kernel == "exact") all.back().reason = "not finite";
-        const bool huge = (kernel == "product" || kernel == "normalize") &&
-                          (checked == "product" || checked == "normalize");
-        if (huge) not_in_f16(all.back(), "1e8 and 1e12 times the other row are both infinite in f16");
       }
     }
   }

@@ -178,13 +178,13 @@ std::vector<Fault> upstreams_and_precision() {
   return {
       {.name = "small_upstream_dropped",
        .family = FaultFamily::upstream,
-       .summary = "dy below 0.1 were zero",
+       .summary = "dy of magnitudes below 0.1 were zero",
        .edits =
            {{kUpstream,
              "C upstream = load_value(dy + row);\n  if (absolute(upstream) < C(0.1)) upstream = C(0);"}}},
       {.name = "large_upstream_clipped",
        .family = FaultFamily::upstream,
-       .summary = "dy above 10 were 10",
+       .summary = "finite dy above 10 were 10",
        .edits = {{kUpstream,
                   "C upstream = load_value(dy + row);\n"
                   "  if (upstream > C(10) && upstream < C(1e30)) upstream = C(10);"}}},
@@ -283,7 +283,7 @@ std::vector<Fault> branches() {
        .scenario = "non_finite"},
       {.name = "upstream_clipped",
        .family = FaultFamily::swallowed_nan,
-       .summary = "dy were clipped, which drops a NaN",
+       .summary = "dy were clipped, which drops a NaN and infinities",
        .edits = {{kUpstream, "const C upstream = fmax(C(-20000), fmin(C(20000), C(load_value(dy + row))));"}},
        .scenario = "non_finite"},
       {.name = "zero_rows_given_no_gradient",

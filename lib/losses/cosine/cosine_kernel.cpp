@@ -75,9 +75,9 @@ Kernel::Parts kernel_parts(Pass pass, Dtype dtype, int block_size, const CosineR
 }  // namespace
 
 const BlockInfo& cosine_block() {
-  static const BlockInfo block{"block_size",
-                               "elements of a row in a sweep, as far as its threads hold them: powers of two "
-                               "to 65536 (default: the next of dim)"};
+  static const BlockInfo block{
+      "block_size",
+      "powers of two to 65536: which kernel, by the row length it is made for (default: the next of dim)"};
   return block;
 }
 

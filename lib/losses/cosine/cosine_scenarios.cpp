@@ -191,7 +191,7 @@ Pair large_offset(ItemRandom& random, const Shape& shape) {
   return pair;
 }
 
-// Each of the last one to eight components weighs more than all others together: a lost tail shows.
+// Each of the last one to eight components weighs about as much as all others together: a lost tail shows.
 Pair tail_heavy(ItemRandom& random, const Shape& shape) {
   Pair pair = gaussian(random, shape);
   const double weight = std::sqrt(static_cast<double>(shape.n_dim));
