@@ -137,7 +137,9 @@ TEST(CiouCaseSizes, NoBoxesSaysThatNothingWasChecked) {
 
 TEST(CiouCaseSizes, OneBox) {
   for (const auto& [loss, dtype, convention] : variants("ciou")) {
-    const auto results = check_case(ciou_request(dtype, convention, 1, "overlapping"), host());
+    CheckRequest request = ciou_request(dtype, convention, 1, "overlapping");
+    request.seed = 2;  // a dy of ordinary size: a tiny one makes gradients that are zero in f16
+    const auto results = check_case(request, host());
     EXPECT_EQ(labels(results), all_checks());
     for (const CheckResult& result : results) expect_passed(result);
     EXPECT_EQ(find(results, Pass::forward, "reference").compared, 4);

@@ -168,7 +168,7 @@ TEST(ComparisonWorst, ReasonShowsTheHullAndTheNote) {
   Comparison comparison(Dtype::f32, {});
   comparison.add("d_pred", 1, 3, 3, {-1, 1, 0.5, -1, 1, 0.5, kKink}, {});
   EXPECT_EQ(comparison.failure_reason("row"),
-            "1 of 1 elements are wrong; worst: d_pred[3] of row 1 is 3, expected -1 to 1, 4 times its bound "
+            "1 of 1 element is wrong; worst: d_pred[3] of row 1 is 3, expected -1 to 1, 4 times its bound "
             "(outside the hull of the undecided branches)");
 }
 

@@ -76,8 +76,7 @@ Kernel::Parts kernel_parts(Pass pass, Dtype dtype, int block_size, const CosineR
 
 const BlockInfo& cosine_block() {
   static const BlockInfo block{
-      "block_size",
-      "powers of two to 65536: which kernel, by the row length it is made for (default: the next of dim)"};
+      "block_size", "row length the kernel is made for: powers of two to 65536 (default: the next of dim)"};
   return block;
 }
 

@@ -45,6 +45,7 @@ std::vector<RightKernel> right_kernels() {
        .dtypes = kOnlyF32,
        // GCC's (v - iou) + (1 + eps) loses eps, and alpha of equal boxes is 0/0; NVRTC keeps the order.
        .rejected_in = {"identical", "near_identical"},
+       .luck_decides_in = {"mixed"},
        .drops_nan = true},
       {.name = "reciprocals", .text = {kCornerFiles, by_reciprocals("C(1) / ")}},
       {.name = "newton_reciprocals",
