@@ -27,9 +27,10 @@ Distribution distribution(const LogHistogram& histogram) {
   return {histogram.max(), histogram.quantile(0.999), histogram.quantile(0.99), histogram.quantile(0.5)};
 }
 
-// Larger usage first (failures have the largest), then lower position: a total order, so that merging does
-// not depend on threads.
+// What is wrong first, then larger usage, then lower position: a total order, so that merging does not depend
+// on threads.
 bool worse(const WorstElement& a, const WorstElement& b) {
+  if (a.wrong != b.wrong) return a.wrong;
   if (a.bound_usage != b.bound_usage) return a.bound_usage > b.bound_usage;
   if (a.item != b.item) return a.item < b.item;
   if (a.output != b.output) return a.output < b.output;
@@ -46,12 +47,14 @@ ExpectedElement expected_element(const ReferenceValues& values, std::size_t elem
 
 double allowed_error(double slack, Dtype dtype, const ExpectedElement& expected) {
   const double bound = expected.bound;
-  if (size_in_bytes(dtype) != 2 || slack <= 1) return slack * bound;
+  // A bound of 0 is that of what is not finite.
+  if (size_in_bytes(dtype) != 2 || slack <= 1 || !(bound > 0)) return slack * bound;
   // Half an ulp at the largest value that arithmetic may give, as the reference adds it.
   const double largest = std::max(std::abs(expected.low), std::abs(expected.high));
   double rounding = 0.5 * ulp(dtype, largest);
   rounding = 0.5 * ulp(dtype, largest + std::max(0.0, bound - rounding));
-  return slack * bound - (slack - 1) * std::min(rounding, bound);
+  rounding = std::min(rounding, bound);
+  return rounding + slack * (bound - rounding);
 }
 
 double Comparison::limit_at(double nearest, const ExpectedElement& expected) const {
@@ -84,6 +87,7 @@ void Comparison::fail(WorstElement element, const std::string& note) {
   ++failures_;
   keep_failing(element.item);
   element.note = note;
+  element.wrong = true;
   keep(element);
 }
 
@@ -178,10 +182,12 @@ void Comparison::add(const std::string& output, std::int64_t item, std::int64_t 
   }
   if (!(element.abs_error <= limit_at(nearest, expected))) {  // nor is a NaN within
     std::string note = kink ? "outside the hull of the undecided branches" : "";
-    if (note.empty() && !replaces_bound() && element.bound_usage <= tolerance_.slack)
+    const bool rounding_counts_once = size_in_bytes(dtype_) == 2 && tolerance_.slack > 1 && !replaces_bound();
+    if (note.empty() && rounding_counts_once && element.bound_usage <= tolerance_.slack)
       note = "more than the rounding to " + std::string(name(dtype_)) + " allows";
     fail(element, note);
-  } else if (worst_.size() < kWorstKept || element.bound_usage >= worst_.back().bound_usage) {
+  } else if (worst_.size() < kWorstKept ||
+             (!worst_.back().wrong && element.bound_usage >= worst_.back().bound_usage)) {
     keep(element);
   }
 }

@@ -28,9 +28,9 @@ std::optional<Kernel> offered(const Fault& fault, const CheckRequest& request, c
 }
 
 // Looks at the worst elements, which are all that a result keeps.
-bool only_in(const std::vector<std::string>& outputs, const CheckResult& result, double slack) {
+bool only_in(const std::vector<std::string>& outputs, const CheckResult& result) {
   const auto expected = [&](const WorstElement& worst) {
-    if (outputs.empty() || (worst.note.empty() && worst.bound_usage <= slack)) return true;
+    if (outputs.empty() || !worst.wrong) return true;
     const std::string element = worst.output + '[' + std::to_string(worst.component) + ']';
     return std::any_of(outputs.begin(), outputs.end(), [&](const std::string& output) {
       return output == element || output == worst.output;
@@ -46,7 +46,7 @@ const CheckResult* find(const std::vector<CheckResult>& results, const std::stri
 }
 
 // Why the fault was not caught as its entry says; empty when it was.
-std::string shortfall(const Fault& fault, const std::vector<CheckResult>& results, double slack) {
+std::string shortfall(const Fault& fault, const std::vector<CheckResult>& results) {
   const CheckResult* const named = find(results, fault.check);
   if (named == nullptr) return fault.check + " did not run";
   if (named->verdict != Verdict::failed) {
@@ -57,7 +57,7 @@ std::string shortfall(const Fault& fault, const std::vector<CheckResult>& result
     return fault.check + " failed for another reason: " + named->reason;
   for (const char* check : {"reference", "own_saved"}) {
     const CheckResult* result = find(results, check);
-    if (result != nullptr && !only_in(fault.outputs, *result, slack))
+    if (result != nullptr && !only_in(fault.outputs, *result))
       return "outputs are wrong that the fault leaves right: " + result->reason;
   }
   for (const std::string& check : fault.blind) {
@@ -70,8 +70,8 @@ std::string shortfall(const Fault& fault, const std::vector<CheckResult>& result
 
 // Outcome and reason. What is declared to make no difference must not be seen by the check that sees it
 // elsewhere.
-void decide(const Fault& fault, Dtype dtype, const std::vector<CheckResult>& checks, double slack,
-            bool orders_threads, FaultResult& result) {
+void decide(const Fault& fault, Dtype dtype, const std::vector<CheckResult>& checks, bool orders_threads,
+            FaultResult& result) {
   const CheckResult* const named = find(checks, fault.check);
   const bool unseen = named != nullptr && named->verdict != Verdict::failed;
   if (!fault.shows_in(dtype)) {
@@ -82,7 +82,7 @@ void decide(const Fault& fault, Dtype dtype, const std::vector<CheckResult>& che
     result.outcome = FaultOutcome::equivalent;
     result.reason = "a race that this device's order of threads hides; the host backend shows it";
   } else {
-    result.reason = shortfall(fault, checks, slack);
+    result.reason = shortfall(fault, checks);
     result.outcome = result.reason.empty() ? FaultOutcome::caught : FaultOutcome::slipped;
   }
 }
@@ -132,7 +132,7 @@ FaultResult check_fault(const Loss& loss, const Fault& fault, Dtype dtype, Backe
   CheckRequest request = fault_request(loss, fault, dtype);
   request.diagnose = request.diagnosis_required = diagnose;
   const std::vector<CheckResult> checks = check_case(request, backend);
-  decide(fault, dtype, checks, request.tolerance.slack, backend.orders_threads(), result);
+  decide(fault, dtype, checks, backend.orders_threads(), result);
   for (const CheckResult& check : checks) {
     if (check.bound_usage) result.bound_usage = std::max(result.bound_usage, check.bound_usage->max);
     if (check.verdict != Verdict::failed) continue;

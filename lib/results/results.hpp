@@ -63,8 +63,9 @@ struct WorstElement {
   double rel_error = 0;
   double ulp_error = 0;
   bool kink = false;
-  std::string note;  // "not finite", "a NaN input was swallowed", "outside the hull of the undecided
-                     // branches"; empty for plain errors
+  bool wrong = false;  // beyond its limit; in documents a note or the usage says so
+  std::string note;    // "not finite", "a NaN input was swallowed", "outside the hull of the undecided
+                       // branches"; empty for plain errors
   // Inputs of the item, in full precision: ("pred", {cx, cy, w, h}), ("dy", {1.25}) ...
   std::vector<std::pair<std::string, std::vector<double>>> inputs;
 };

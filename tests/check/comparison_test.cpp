@@ -90,6 +90,24 @@ TEST(Comparison, SlackDoesNotMultiplyTheRoundingTo16Bits) {
   }
 }
 
+TEST(Comparison, WhatIsNotFiniteIsAllowedNoError) {
+  for (const Dtype dtype : kAllDtypes) {
+    for (const double value : {kNan, kInf}) EXPECT_EQ(allowed_error(2, dtype, exactly(value, 0)), 0);
+  }
+  EXPECT_GE(allowed_error(1e18, Dtype::bf16, exactly(1, 0x1p-8)), 0x1p-8) << "a large slack narrows nothing";
+}
+
+// The first has a wide bound and passes at 1.5 times it, the second fails at 1.3.
+TEST(Comparison, WhatIsWrongComesBeforeWhatUsesMore) {
+  Comparison comparison(Dtype::bf16, {});
+  comparison.add("loss", 0, 0, 1.25 + 15 * 0x1p-8, exactly(1.25, 10 * 0x1p-8), kFinite);
+  comparison.add("loss", 1, 0, 1.25 + 1.3 * 0x1p-8, exactly(1.25, 0x1p-8), kFinite);
+  EXPECT_EQ(comparison.failures(), 1);
+  ASSERT_EQ(comparison.worst().size(), 2u);
+  EXPECT_EQ(comparison.worst().front().item, 1);
+  EXPECT_THAT(comparison.failure_reason("row"), HasSubstr("loss[0] of row 1"));
+}
+
 TEST(Comparison, SaysThatTheRoundingTo16BitsIsWhatFails) {
   Comparison comparison(Dtype::bf16, {});
   comparison.add("loss", 0, 0, 1.25 + 0x1.8p-8, exactly(1.25, 0x1p-8), kFinite);

@@ -143,5 +143,16 @@ TEST(Diagnosis, NamesTheFault) {
   }
 }
 
+// In 16 bits where the rounding is all that is wrong, and where the right value is NaN.
+TEST(Diagnosis, NamesTheFaultIn16Bits) {
+  const auto rank = [](const char* loss_name, const char* name) {
+    const Loss& loss = find_loss(loss_name);
+    return check_fault(loss, find_fault(loss, name, Pass::backward), Dtype::bf16, check_support::host(), true)
+        .diagnosed_as;
+  };
+  EXPECT_EQ(rank("ciou", "gradient_cut_to_16_bits"), 1);
+  EXPECT_EQ(rank("cosine", "zero_rows_given_no_gradient"), 1);
+}
+
 }  // namespace
 }  // namespace lossgrad
