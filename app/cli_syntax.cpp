@@ -226,7 +226,7 @@ void Syntax::add_check_files(CLI::App& check) {
 
 void Syntax::add_check_criteria(CLI::App& check) {
   add_value(check, "--slack", "F",
-            "factor on the certified bound (default 2); f16 and bf16 count their rounding once");
+            "factor on the certified bound (default 2); beyond 1 not on the rounding to f16 or bf16");
   add_value(check, "--rtol", "X", "with --atol: replaces the bound by atol + rtol*|expected|");
   add_value(check, "--atol", "Y", "see --rtol");
   add_value(check, "--fd-samples", "K", "items compared with finite differences (default 256)");

@@ -365,8 +365,7 @@ const std::vector<CheckName>& check_names() {
        "closed gradient, automatic differentiation and finite differences agree (no kernel involved)"},
       {"reference",
        "every output within --slack (2) times its certified bound (its rounding to f16 or bf16 once); "
-       "backward "
-       "with saved values from the reference"},
+       "backward with saved values from the reference"},
       {"own_saved", "backward once more, with the saved values of the kernel's own forward"},
       {"self_consistency", "the f64 backward agrees with finite differences of the f64 forward"},
       {"guards",

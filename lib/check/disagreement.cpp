@@ -53,6 +53,7 @@ void note_disagreement(Disagreement& found, const CheckRequest& request, const S
   found.worst.rel_error = found.worst.abs_error / std::abs(expected);
   found.worst.ulp_error = found.worst.abs_error / ulp(Dtype::f64, expected);
   found.worst.note = what;
+  found.worst.wrong = true;
   for (const auto& [name, values] : sample.item.values) found.worst.inputs.emplace_back(name, values);
 }
 

@@ -63,7 +63,7 @@ struct WorstElement {
   double rel_error = 0;
   double ulp_error = 0;
   bool kink = false;
-  bool wrong = false;  // beyond its limit; in documents a note or the usage says so
+  bool wrong = false;  // beyond its limit; not in documents, and false when read from one
   std::string note;    // "not finite", "a NaN input was swallowed", "outside the hull of the undecided
                        // branches"; empty for plain errors
   // Inputs of the item, in full precision: ("pred", {cx, cy, w, h}), ("dy", {1.25}) ...
@@ -106,7 +106,7 @@ struct CheckResult {
   // Over elements whose right value exceeds its bound: of a value that cancels to less, no digit is certain.
   std::optional<Distribution> rel_error;
   std::optional<Distribution> ulp_error;  // in ulp of the storage type
-  std::vector<WorstElement> worst;        // largest bound usage first
+  std::vector<WorstElement> worst;        // what is wrong first, then the largest bound usage
   std::optional<PartFault> part;          // of a failed comparison
   std::vector<Diagnosis> diagnosis;       // of a failed kernel, best first; empty: none found
   // What deserves a word about inputs read from files: boxes left out, odd boxes, values changed by rounding.

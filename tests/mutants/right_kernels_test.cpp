@@ -61,7 +61,10 @@ CheckRequest request_for(const Variant& variant, const RightCase& sizes, const S
   };
   request.skip = {"oracles"};  // no kernel takes part in it
   // What does not depend on the values is looked at once.
-  if (scenario.name != "mixed") request.skip.insert({"guards", "repeatability"});
+  const auto& luck = variant.kernel.luck_decides_in;
+  const bool mixed_is_luck = std::count(luck.begin(), luck.end(), "mixed") > 0;
+  const std::string plain = find_loss(tested_loss().name).scenarios()[1].name;
+  if (scenario.name != (mixed_is_luck ? plain : "mixed")) request.skip.insert({"guards", "repeatability"});
   if (variant.kernel.drops_nan) request.skip.insert("propagation");
   const auto& differences = tested_loss().difference_scenarios;
   if (!differences.empty() && std::count(differences.begin(), differences.end(), scenario.name) == 0)
