@@ -9,9 +9,10 @@ namespace lossgrad {
 
 std::unique_ptr<Backend> open_backend(BackendKind kind, int device_index) {
   if (kind == BackendKind::cuda) return open_cuda_backend(device_index);
-  if (device_index != 0)
+  if (device_index != 0) {
     throw Error(ErrorKind::device,
                 "no device " + std::to_string(device_index) + ": the host backend has none to choose from");
+  }
   return open_host_backend();
 }
 
