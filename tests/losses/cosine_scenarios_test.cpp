@@ -41,9 +41,8 @@ bool is_zero(const std::vector<double>& a) {
 using Property = std::function<bool(const CosineRow&)>;
 
 double share(const std::string& scenario, Dtype dtype, std::int64_t n_dim, const Property& holds,
-             double margin = 0.25) {
+             double margin = 0.25, int rows = 600) {
   const CosineSampler sampler(scenario, dtype, n_dim, margin);
-  const int rows = 600;
   int count = 0;
   for (int i = 0; i < rows; ++i) count += holds(sampler(1, i)) ? 1 : 0;
   return count / static_cast<double>(rows);
@@ -295,9 +294,10 @@ TEST(CosineScenarios, TinyAndHugeNorms) {
                     }),
               1);
     const double middle_tiny = std::sqrt(least * 1e-2), middle_huge = std::sqrt(most * 1e2);
-    EXPECT_GT(
-        share("tiny_norm", dtype, n_dim, [&](const CosineRow& row) { return longest(row) < middle_tiny; }),
-        half && n_dim > 31 ? 0.1 : 0.25);
+    EXPECT_GT(share(
+                  "tiny_norm", dtype, n_dim, [&](const CosineRow& row) { return longest(row) < middle_tiny; },
+                  0.25, 2400),
+              half ? (n_dim > 31 ? 0.1 : 0.25) : 0.3);  // f16 rounds the shortest rows to zeros
     EXPECT_GT(
         share("huge_norm", dtype, n_dim, [&](const CosineRow& row) { return longest(row) > middle_huge; }),
         0.3);
@@ -376,11 +376,13 @@ TEST(CosineScenarios, OneRowInFourHasOneElementThatIsNotFinite) {
       return std::count_if(x.begin(), x.end(), [](double e) { return !std::isfinite(e); });
     };
     const auto places = [&](const CosineRow& row) { return odd(row.x1) + odd(row.x2) + odd({row.dy}); };
-    const auto at = [&](const Property& holds) { return share("non_finite", dtype, n_dim, holds); };
+    const auto at = [&](const Property& holds) {
+      return share("non_finite", dtype, n_dim, holds, 0.25, 2400);
+    };
     EXPECT_NEAR(at([&](const CosineRow& row) { return places(row) == 1; }), 0.25, 0.07);
     EXPECT_EQ(at([&](const CosineRow& row) { return places(row) > 1; }), 0);
-    EXPECT_NEAR(at([&](const CosineRow& row) { return odd(row.x1) == 1; }), 1.0 / 12, 0.07);
-    EXPECT_NEAR(at([&](const CosineRow& row) { return odd(row.x2) == 1; }), 1.0 / 12, 0.07);
+    EXPECT_NEAR(at([&](const CosineRow& row) { return odd(row.x1) == 1; }), 1.0 / 12, 0.05);
+    EXPECT_NEAR(at([&](const CosineRow& row) { return odd(row.x2) == 1; }), 1.0 / 12, 0.05);
     EXPECT_NEAR(at([&](const CosineRow& row) { return std::isnan(row.dy); }), 1.0 / 24, 0.03);
     EXPECT_NEAR(at([&](const CosineRow& row) { return std::isinf(row.dy) && row.dy < 0; }), 1.0 / 48, 0.02);
     EXPECT_EQ(at([&](const CosineRow& row) { return row.y == 1 || row.y == -1; }), 1);
