@@ -16,12 +16,22 @@ constexpr FloatFormat kBf16 = {8, 0x1.FEp127, 0x1p-126, 0x1p-133};
 constexpr FloatFormat kF32 = {24, 0x1.FFFFFEp127, 0x1p-126, 0x1p-149};
 constexpr FloatFormat kF64 = {53, 0x1.FFFFFFFFFFFFFp1023, 0x1p-1022, 0x1p-1074};
 
+// 2^exponent, for exponents of normal numbers.
+double power_of_two(int exponent) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+}
+
 // Rounds to a narrower binary format: a multiple of the spacing there, ties to even, subnormals included.
 double round_narrow(const FloatFormat& format, double value) {
-  if (!std::isfinite(value) || value == 0) return value;
-  const double spacing =
-      std::max(std::ldexp(1.0, std::ilogb(value) - format.precision + 1), format.min_subnormal);
-  const double rounded = std::nearbyint(value / spacing) * spacing;
+  if (!(std::abs(value) < 2 * format.max)) {
+    return std::isnan(value) ? value : std::copysign(std::numeric_limits<double>::infinity(), value);
+  }
+  if (std::abs(value) < format.min_subnormal / 4) return std::copysign(0.0, value);
+  const int exponent = static_cast<int>(std::bit_cast<std::uint64_t>(value) >> 52 & 0x7ff) - 1023;
+  const double spacing = std::max(power_of_two(exponent - format.precision + 1), format.min_subnormal);
+  // The sum holds no digit below one spacing: the addition rounds, to nearest with ties to even.
+  const double anchor = 0x1.8p52 * spacing;
+  const double rounded = (value + anchor) - anchor;
   if (std::abs(rounded) > format.max) return std::copysign(std::numeric_limits<double>::infinity(), value);
   return std::copysign(rounded, value);
 }
@@ -35,7 +45,7 @@ double f16_to_double(std::uint16_t bits) {
                          : std::numeric_limits<double>::quiet_NaN();
   }
   if (exponent == 0) return sign * fraction * 0x1p-24;
-  return sign * std::ldexp(1024 + fraction, exponent - 25);
+  return sign * (1024 + fraction) * power_of_two(exponent - 25);
 }
 
 std::uint16_t f16_bits(double value) {
@@ -44,9 +54,9 @@ std::uint16_t f16_bits(double value) {
   const double magnitude = std::abs(round_narrow(kF16, value));
   if (std::isinf(magnitude)) return sign | 0x7c00u;
   if (magnitude < kF16.min_normal) return sign | static_cast<std::uint16_t>(magnitude * 0x1p24);
-  const int exponent = std::ilogb(magnitude);
-  const auto fraction = static_cast<std::uint16_t>(std::ldexp(magnitude, 10 - exponent) - 1024.0);
-  return static_cast<std::uint16_t>(sign | ((exponent + 15) << 10) | fraction);
+  // As a float, whose exponent is biased by 127 instead of 15, with 13 more fraction bits, which are zero.
+  const auto wide = std::bit_cast<std::uint32_t>(static_cast<float>(magnitude));
+  return static_cast<std::uint16_t>(sign | ((wide >> 13) - ((127u - 15u) << 10)));
 }
 
 double bf16_to_double(std::uint16_t bits) {

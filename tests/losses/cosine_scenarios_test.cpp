@@ -2,19 +2,16 @@
 #include "losses/cosine/cosine_scenarios.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <functional>
 
 #include <gtest/gtest.h>
 
 #include "base/error.hpp"
+#include "losses/cosine_drawn_rows.hpp"
 #include "losses/loss.hpp"
 
 namespace lossgrad {
 namespace {
-
-constexpr std::array<std::int64_t, 4> kDims = {1, 2, 31, 200};
 
 Items drawn(const std::string& scenario, Dtype dtype, std::int64_t n_dim, std::int64_t first,
             std::int64_t count, std::uint64_t seed = 9) {
@@ -26,39 +23,6 @@ Items drawn(const std::string& scenario, Dtype dtype, std::int64_t n_dim, std::i
   find_loss("cosine").generate(scenario, dtype, seed, items);
   return items;
 }
-
-double dot(const std::vector<double>& a, const std::vector<double>& b) {
-  long double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += static_cast<long double>(a[i]) * b[i];
-  return static_cast<double>(sum);
-}
-double norm(const std::vector<double>& a) { return std::sqrt(dot(a, a)); }
-double cosine(const CosineRow& row) { return dot(row.x1, row.x2) / norm(row.x1) / norm(row.x2); }
-bool is_zero(const std::vector<double>& a) {
-  return std::all_of(a.begin(), a.end(), [](double x) { return x == 0; });
-}
-
-using Property = std::function<bool(const CosineRow&)>;
-
-double share(const std::string& scenario, Dtype dtype, std::int64_t n_dim, const Property& holds,
-             double margin = 0.25, int rows = 600) {
-  const CosineSampler sampler(scenario, dtype, n_dim, margin);
-  int count = 0;
-  for (int i = 0; i < rows; ++i) count += holds(sampler(1, i)) ? 1 : 0;
-  return count / static_cast<double>(rows);
-}
-
-// Calls `look` for every storage type and row length.
-void everywhere(const std::function<void(Dtype, std::int64_t)>& look) {
-  for (const Dtype dtype : kAllDtypes) {
-    for (const std::int64_t n_dim : kDims) {
-      SCOPED_TRACE(std::string(name(dtype)) + " dim " + std::to_string(n_dim));
-      look(dtype, n_dim);
-    }
-  }
-}
-// A rounding of the storage type.
-double rounding(Dtype dtype) { return ulp(dtype, 1.0); }
 
 // NaN equals NaN here.
 bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
@@ -201,9 +165,6 @@ TEST(CosineScenarios, HalfOfTheNearParallelComponentsAreWithinFourUlp) {
   });
 }
 
-// Right angles are made by a subtraction in double: f64 shows what it loses in short rows.
-bool made_by_cancellation(Dtype dtype, std::int64_t n_dim) { return dtype == Dtype::f64 && n_dim < 31; }
-
 TEST(CosineScenarios, OrthogonalRows) {
   everywhere([](Dtype dtype, std::int64_t n_dim) {
     if (n_dim == 1) return;  // there are none
@@ -217,41 +178,6 @@ TEST(CosineScenarios, OrthogonalRows) {
       EXPECT_LT(exact, 0.7);
     }
   });
-}
-
-TEST(CosineScenarios, NearMarginIsNearTheMargin) {
-  for (const double margin : {0.0, 0.25, -0.5, 1.0}) {
-    everywhere([&](Dtype dtype, std::int64_t n_dim) {
-      if (n_dim == 1) return;  // cos is 1 or -1
-      const double near = share(
-          "near_margin", dtype, n_dim,
-          [&](const CosineRow& row) { return std::abs(cosine(row) - margin) < 12 * rounding(dtype); },
-          margin);
-      EXPECT_GE(near, made_by_cancellation(dtype, n_dim) ? 0.9 : 1) << margin;
-    });
-  }
-}
-
-// On either side, and at every scale that the type has.
-TEST(CosineScenarios, AboutMarginFillsTheWayToIt) {
-  for (const Dtype dtype : {Dtype::f32, Dtype::f64}) {
-    const auto between = [&](double least, double most) {
-      return share(
-          "about_margin", dtype, 33,
-          [&](const CosineRow& row) {
-            const double distance = cosine(row) - 0.25;
-            return distance * most > 0 && std::abs(distance) >= std::abs(least) &&
-                   std::abs(distance) < std::abs(most);
-          },
-          0.25);
-    };
-    const double least = dtype == Dtype::f64 ? 1e-14 : 1e-6;
-    for (const double side : {1.0, -1.0}) {
-      for (double decade = least; decade < 0.05; decade *= 10)
-        EXPECT_GT(between(side * decade, side * 10 * decade), 0.01) << name(dtype) << ' ' << side * decade;
-      EXPECT_EQ(between(side * 0.11, side * 2), 0) << name(dtype) << side;
-    }
-  }
 }
 
 TEST(CosineScenarios, ZeroRowsInHalfOfThem) {

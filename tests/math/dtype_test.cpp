@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -34,6 +35,20 @@ TEST(Dtype, EveryPatternOfThe16BitTypesSurvivesARoundTrip) {
       ASSERT_EQ(round_to(dtype, value), value);
     }
   }
+}
+
+TEST(Dtype, PatternsOfTheFormats) {
+  for (const auto& [bits, value] : {std::pair{0x3c00, 1.0},
+                                    {0x0001, 0x1p-24},
+                                    {0x03ff, 0x3ffp-24},
+                                    {0x0400, 0x1p-14},
+                                    {0x3555, 0x555p-12},
+                                    {0xc500, -5.0},
+                                    {0x7bff, 65504.0}})
+    EXPECT_EQ(decode_one(Dtype::f16, static_cast<std::uint16_t>(bits)), value);
+  for (const auto& [bits, value] :
+       {std::pair{0x3f80, 1.0}, {0x0001, 0x1p-133}, {0x0080, 0x1p-126}, {0xc0a0, -5.0}, {0x7f7f, 0x1.FEp127}})
+    EXPECT_EQ(decode_one(Dtype::bf16, static_cast<std::uint16_t>(bits)), value);
 }
 
 TEST(Dtype, RoundingTakesTheNearestAndTiesToEven) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <ostream>
 #include <set>
+#include <span>
 
 #include <gtest/gtest.h>
 
@@ -147,10 +148,11 @@ std::string worst_of(const CheckResult& result) {
   std::string line = text;
   for (const auto& [name, values] : worst.inputs) {
     line += ' ' + name + " =";
-    for (const double value : values) {
+    for (const double value : std::span(values).first(std::min<std::size_t>(values.size(), 8))) {
       std::snprintf(text, sizeof text, " %.9g", value);
       line += text;
     }
+    if (values.size() > 8) line += " ...";
     line += ';';
   }
   return line;

@@ -149,11 +149,12 @@ std::vector<RightKernel> right_kernels() {
 }
 
 std::vector<RightCase> right_cases() {
-  return {{.sizes = {{"n_rows", 130}, {"n_dim", 1}}, .parameters = {{"margin", -0.3}}, .fd_samples = 8},
-          {.sizes = {{"n_rows", 100}, {"n_dim", 7}}, .parameters = {{"margin", 0.5}}, .fd_samples = 8},
-          {.sizes = {{"n_rows", 45}, {"n_dim", 33}}, .fd_samples = 8},
-          {.sizes = {{"n_rows", 24}, {"n_dim", 130}}, .parameters = {{"margin", 0.5}}, .fd_samples = 4},
-          {.sizes = {{"n_rows", 6}, {"n_dim", 1000}}, .fd_samples = 2}};
+  // As many rows as leave one of about_margin active in each.
+  return {{.sizes = {{"n_rows", 67}, {"n_dim", 1}}, .parameters = {{"margin", -0.3}}, .fd_samples = 8},
+          {.sizes = {{"n_rows", 50}, {"n_dim", 7}}, .parameters = {{"margin", 0.5}}, .fd_samples = 8},
+          {.sizes = {{"n_rows", 26}, {"n_dim", 33}}, .fd_samples = 8},
+          {.sizes = {{"n_rows", 13}, {"n_dim", 130}}, .parameters = {{"margin", 0.5}}, .fd_samples = 4},
+          {.sizes = {{"n_rows", 8}, {"n_dim", 1000}}, .fd_samples = 2}};
 }
 
 }  // namespace lossgrad::mutants
