@@ -19,15 +19,13 @@ namespace {
 std::vector<std::string> choose(const char* kind, const std::vector<std::string>& wanted,
                                 const std::vector<std::string>& known, const std::string& standard) {
   if (wanted.empty()) return {standard};
-  if (std::find(wanted.begin(), wanted.end(), "all") != wanted.end()) return known;
+  std::vector<std::string> choices = known;
+  choices.emplace_back("all");
   for (const std::string& given : wanted) {
-    if (std::find(known.begin(), known.end(), given) == known.end()) {
-      std::vector<std::string> choices = known;
-      choices.emplace_back("all");
+    if (std::find(choices.begin(), choices.end(), given) == choices.end())
       throw Error(ErrorKind::usage, unknown_name_message(kind, given, choices));
-    }
   }
-  return wanted;
+  return std::find(wanted.begin(), wanted.end(), "all") == wanted.end() ? wanted : known;
 }
 
 // Unlike other lists `all` is no choice here: a run that checks nothing is not wanted.

@@ -47,11 +47,12 @@ std::vector<Value> look_up_list(const NameTable<Value, Count>& table, std::strin
                                 std::string_view given) {
   std::vector<Value> values;
   const std::vector<std::string> names = parse_names(flag, given);
-  if (std::find(names.begin(), names.end(), "all") != names.end()) {
-    for (const auto& [text, value] : table) values.push_back(value);
-    return values;
+  for (const std::string& name : names) {
+    if (name != "all") values.push_back(look_up(table, flag, name, true));
   }
-  for (const std::string& name : names) values.push_back(look_up(table, flag, name, true));
+  if (values.size() == names.size()) return values;
+  values.clear();
+  for (const auto& [text, value] : table) values.push_back(value);
   return values;
 }
 

@@ -67,11 +67,18 @@ class CheckRun {
       print_usage_summary(environment_.out, frame_.run());
       print_summary(environment_.out, frame_.run(), seconds, frame_.style());
     }
+    return exit_code();
+  }
+
+ private:
+  int exit_code() {
+    const std::optional<Error>& write_error = frame_.write_error();
+    if (save_error_ && write_error)
+      throw Error(write_error->kind(), write_error->what() + std::string("; ") + save_error_->what());
     if (save_error_) throw Error(*save_error_);
     return frame_.exit_code(exit_code_of(frame_.run(), options_.allow_mistrusted));
   }
 
- private:
   void run_case(std::size_t index) {
     CheckRequest request = plan_.requests[index];
     std::vector<std::string> notes;

@@ -21,7 +21,7 @@ namespace lossgrad {
 namespace {
 
 // A case proves little when more than this share of its elements is undecided, or of its gradients is zero
-// within their bounds, so that a kernel that writes nothing but zeros would pass.
+// within their bounds: a kernel that writes nothing but zeros is right in nearly all of it.
 constexpr double kTooManyUndecided = 0.9;
 constexpr double kTooManyZeros = 0.98;
 
@@ -374,7 +374,9 @@ const std::vector<CheckName>& check_names() {
        "same bits on a second run; of the first blocks also for other block sizes and (host) in other orders "
        "of threads"},
       {"propagation",
-       "what depends on a NaN in an input or dy is NaN, other items keep their bits; infinities alike"},
+       "what depends on a NaN in an input or dy is NaN, on an infinity not an ordinary number; other items "
+       "keep "
+       "their bits"},
   };
   return names;
 }

@@ -95,11 +95,11 @@ bool Comparison::decide_non_finite(const WorstElement& element, const ExpectedEl
                                    ItemState state) {
   const double got = element.got;
   if (std::isnan(expected.low) || std::isnan(expected.high)) {
-    // inf - inf in one form of the formula is x / inf in another.
-    const bool by_infinity = (expected.flags & kOverflow) != 0 || state.has_infinity;
-    if (by_infinity && !state.has_nan) return true;
+    if ((expected.flags & kOverflow) != 0 && !state.has_nan) return true;
     ++compared_;
     if (std::isnan(got)) return true;
+    // inf - inf in one form of the formula is inf, or the 0 of x / inf, in another.
+    if (state.has_infinity && !state.has_nan && (std::isinf(got) || got == 0)) return true;
     if (got == 0 && (expected.flags & kZeroToo) != 0) return true;
     fail(element, state.has_nan ? "a NaN input was swallowed" : "the formula gives NaN here");
     return true;

@@ -30,8 +30,8 @@ struct ItemState {
 };
 
 // How far a value may be off: slack times the certified bound. The rounding of the output to a storage type
-// of 16 bits, which is nearly all of such a bound, is known and counts once (a slack below 1 narrows all of
-// it): slack is for what arithmetic may do, and results that are cut instead of rounded fail.
+// of 16 bits is known and counts once (a slack below 1 narrows all of it): slack is for what arithmetic and
+// saved values may do. Most such bounds are that rounding, and results that are cut instead of rounded fail.
 double allowed_error(double slack, Dtype dtype, const ExpectedElement& expected);
 
 // Running figures of one output argument or of several together. Merging is order-independent.

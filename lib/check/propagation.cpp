@@ -63,7 +63,7 @@ class PropagationRun {
   }
 
  private:
-  // Of the case's own sizes, which may be none.
+  // Whatever number of items the case has, which may be none.
   [[nodiscard]] std::int64_t small_size() const {
     const std::int64_t elements = elements_per_item(request_, kernel_.kernel);
     const std::int64_t block = kernel_.kernel.parts().launch.items_per_block;

@@ -13,9 +13,10 @@ namespace lossgrad {
 CheckRequest fault_request(const Loss& loss, const Fault& fault, Dtype dtype);
 
 // Checks the faulty kernel in that case. `caught`: the check that the fault names failed, for the reason that
-// it names, in no other outputs than it names, and the checks that cannot see it passed. `equivalent`: in a
-// type in which the fault does not show that check does not fail; or a race that no order of threads of this
-// device shows. With `diagnose` the result says what a diagnosis of the faulty kernel suggests.
+// it names, with no other outputs among its worst elements, and the checks that cannot see it passed.
+// `equivalent`: in a type in which the fault does not show that check does not fail; or a race that no order
+// of threads of this device shows. With `diagnose` the result says what a diagnosis of the faulty kernel
+// suggests.
 FaultResult check_fault(const Loss& loss, const Fault& fault, Dtype dtype, Backend& backend, bool diagnose);
 
 // The faulty kernels of the main block size, so that those of many faults can be compiled at once.

@@ -25,7 +25,7 @@ struct NamedChoice {
 struct ScenarioInfo {
   std::string name;
   std::string summary;         // the distribution, one line
-  bool made_of_kinks = false;  // nearly every element is a kink, and the hull is the point
+  bool made_of_kinks = false;  // many elements, in some types nearly all, are kinks: the hull is the point
   // Many gradients are zero within their bounds, in small cases perhaps all, and that they come out so is the
   // point.
   bool made_of_zeros = false;

@@ -64,8 +64,8 @@ struct WorstElement {
   double ulp_error = 0;
   bool kink = false;
   bool wrong = false;  // beyond its limit; not in documents, and false when read from one
-  std::string note;    // "not finite", "a NaN input was swallowed", "outside the hull of the undecided
-                       // branches"; empty for plain errors
+  std::string note;    // "not finite", "a NaN input was swallowed"; what else lib/check/comparison.cpp says.
+                       // Empty where the number alone is off
   // Inputs of the item, in full precision: ("pred", {cx, cy, w, h}), ("dy", {1.25}) ...
   std::vector<std::pair<std::string, std::vector<double>>> inputs;
 };

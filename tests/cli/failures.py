@@ -179,6 +179,14 @@ class Failures(CliCase):
         left = [name for name in os.listdir(self.path("saved")) if not name.endswith(".txt")]
         self.assertEqual(left, [])
 
+    def test_both_files_lost_are_both_named(self):
+        limited = subprocess.run(
+            ["bash", "-c", "trap '' XFSZ; ulimit -f 64; exec \"$0\" \"$@\"", PROGRAM, "check", "ciou", "--n", "9000",
+             "--save-failures", "saved", "--json", "/dev/full", *STRICT],
+            cwd=self.folder, text=True, capture_output=True, check=False, timeout=240)
+        self.assertEqual(limited.returncode, 3, limited.stderr)
+        self.assertRegex(limited.stderr, r"^[^\n]*--json /dev/full: [^\n]*; [^\n]*saved[^\n]* cannot be written[^\n]*\n$")
+
     def test_full_disk_under_json_is_one_line(self):
         limited = subprocess.run(
             ["bash", "-c", "trap '' XFSZ; ulimit -f 4; exec \"$0\" \"$@\"", PROGRAM, "check", "ciou", "--n", "100,200",

@@ -17,6 +17,8 @@ class UsageErrors(CliCase):
         self.assert_usage("check ciou --scenario tipical", "did you mean 'typical'?")
         self.assert_usage("check ciou --convention yol", "did you mean 'yolo'?")
         self.assert_usage("check ciou --dtype fp32", "did you mean 'f32'?")
+        self.assert_usage("check ciou --dtype all,f31", "did you mean 'f32'?")
+        self.assert_usage("check ciou --scenario tipical,all", "did you mean 'typical'?")
         self.assert_usage("check ciou --pass bakward", "did you mean 'backward'?")
         self.assert_usage("check ciou --skip guard", "did you mean 'guards'?")
         self.assert_usage("check ciou --backend gpu", "known: auto, cuda, host")

@@ -108,8 +108,8 @@ TEST_P(CheckGpu, HostGivesTheSameVerdicts) {
   }
 }
 
-// NVRTC's fast math flushes subnormals and takes approximate quotients and roots: its error stays within the
-// bound in every scenario.
+// NVRTC's fast math flushes subnormals and takes approximate quotients and roots: its error stays within
+// twice the bound in every scenario.
 class FastMathGpu : public GpuTest, public ::testing::WithParamInterface<std::string> {};
 
 TEST_P(FastMathGpu, PassesEveryScenario) {

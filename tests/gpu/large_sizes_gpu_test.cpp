@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays of more than 2^32 elements: the built-in kernels are right at both ends of them, and kernels whose
-// offsets have 32 bits are not. The host sees the ends alone.
+// offsets have 32 bits are not. Only the ends are compared.
 #include <array>
 #include <cstdint>
 #include <numeric>

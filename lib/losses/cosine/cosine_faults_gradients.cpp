@@ -42,7 +42,7 @@ std::vector<Fault> projections() {
        .outputs = kOnlySecond},
       {.name = "projection_off_by_a_ten_thousandth",
        .family = FaultFamily::constant,
-       .summary = "the projection in dx1 were 1.0001 times as large",  // below the rounding of 16-bit storage
+       .summary = "the projection in dx1 were 1.0001 times as large",
        .edits = {{kAlong, "const C along1 = C(1.0001) * cosine * factors.k1, along2 = cosine * factors.k2;"}},
        .outputs = kOnlyFirst},
       {.name = "projection_by_the_other_norm",

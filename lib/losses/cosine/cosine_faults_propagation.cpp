@@ -24,6 +24,13 @@ std::vector<SourceEdit> shared_by_the_block() {
            2}};
 }
 
+// Passes a NaN.
+std::vector<SourceEdit> infinite_elements_as_zero() {
+  return {{"x1[e] = inside ? load_value(row1 + column) : C(0);",
+           "x1[e] = inside ? load_value(row1 + column) : C(0);\n"
+           "      if (x1[e] == x1[e] && x1[e] - x1[e] != C(0)) x1[e] = C(0);"}};
+}
+
 std::vector<Fault> swallowed() {
   return {
       {.name = "hinge_by_fmax",
@@ -90,6 +97,23 @@ std::vector<Fault> swallowed() {
                   "  const C upstream = given < C(-20000) ? C(-20000) : given;"}},
        .check = kCheck,
        .reason = "-infinity in dy[0] of row ",
+       .scenario = "gaussian",
+       .blind = kBlind},
+      {.name = "infinite_elements_as_zero",
+       .family = FaultFamily::swallowed_nan,
+       .summary = "infinite elements of x1 were taken as 0",
+       .pass = kForward,
+       .edits = infinite_elements_as_zero(),
+       .check = kCheck,
+       .reason = " was swallowed: loss[0] is ",
+       .scenario = "gaussian",
+       .blind = kBlind},
+      {.name = "infinite_elements_as_zero_in_gradient",
+       .family = FaultFamily::swallowed_nan,
+       .summary = "infinite elements of x1 were taken as 0",
+       .edits = infinite_elements_as_zero(),
+       .check = kCheck,
+       .reason = " was swallowed: dx",
        .scenario = "gaussian",
        .blind = kBlind},
       {.name = "nothing_written_for_nan",

@@ -191,7 +191,8 @@ Pair large_offset(ItemRandom& random, const Shape& shape) {
   return pair;
 }
 
-// Each of the last one to eight components weighs about as much as all others together: a lost tail shows.
+// Each of the last one to eight components weighs about as much as all before them together: a lost tail
+// shows.
 Pair tail_heavy(ItemRandom& random, const Shape& shape) {
   Pair pair = gaussian(random, shape);
   const double weight = std::sqrt(static_cast<double>(shape.n_dim));
@@ -240,7 +241,9 @@ const ScenarioTable<Draw>& table() {
            antiparallel},
           {{"orthogonal", "cos 0, exactly in half of the rows"}, orthogonal},
           {{"near_margin", "cos within a few ulp of the margin, all labels -1", true}, near_margin},
-          {{"about_margin", "cos apart from the margin by 1 ulp to 0.1, log-uniform, all labels -1"},
+          {{"about_margin",
+            "cos apart from the margin by 1 ulp to 0.1, log-uniform, all labels -1; x2 is rounded after "
+            "that"},
            about_margin},
           {{"zero_row", "x1, x2 or both zero in half of the rows"}, zero_row},
           {{"tiny_norm", "lengths from 1e-24 to 1e-2 (f64 from 1e-170, f16 from 1e-6): squares underflow"},
