@@ -71,6 +71,9 @@ std::optional<std::filesystem::path> absolute_from_environment(const char* varia
 std::string file_error_text(const std::filesystem::path& path, int error_number) {
   switch (error_number) {
     case ENOENT: {
+      std::error_code ignored;
+      if (std::filesystem::is_symlink(std::filesystem::symlink_status(path, ignored)))
+        return "is a link to a file that does not exist";
       const std::string nearest = nearest_file(path);
       return "no such file" + (nearest.empty() ? "" : "; did you mean '" + nearest + "'?");
     }

@@ -51,7 +51,7 @@ class CaseRun {
         progress_(progress),
         source_(request),
         kernels_(request, backend),
-        full_(request, backend, request.sizes, 0, request.seed) {
+        full_(request, backend, request.sizes, {}, request.seed) {
     full_.on_chunk([this] { report_progress(fraction_of_step_); });
   }
 
@@ -369,7 +369,9 @@ const std::vector<CheckName>& check_names() {
       {"own_saved", "backward once more, with the saved values of the kernel's own forward"},
       {"self_consistency", "the f64 backward agrees with finite differences of the f64 forward"},
       {"guards",
-       "every element written, nothing else touched, ragged sizes, misaligned bases, fresh results"},
+       "every element written, nothing else touched, ragged sizes, misaligned bases, fresh results whatever "
+       "the "
+       "outputs held"},
       {"repeatability",
        "same bits on a second run; of the first blocks also for other block sizes and (host) in other orders "
        "of threads"},

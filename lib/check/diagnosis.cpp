@@ -58,7 +58,7 @@ std::vector<std::int64_t> items_to_look_at(const CheckRequest& request, const Ke
 class ItemsRun {
  public:
   ItemsRun(const CheckRequest& request, Backend& backend, const Kernel& kernel)
-      : run_(request, backend, request.sizes, 0, request.seed) {
+      : run_(request, backend, request.sizes, {}, request.seed) {
     run_.provide(kernel);
     run_.write_inputs(InputSource(request));
     if (kernel.pass() == Pass::backward) run_.write_reference_saved(kernel);

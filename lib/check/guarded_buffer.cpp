@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "base/content_hash.hpp"
@@ -16,6 +17,7 @@ namespace {
 // 4 MiB.
 constexpr std::size_t kLeastZoneBytes = 16384;
 constexpr std::size_t kMostZoneBytes = std::size_t{4} << 20;
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kPieceBytes = std::size_t{4} << 20;  // for hashing without a copy of the whole buffer
 
 // A finite number that no loss or gradient is likely to be: 13 bits of a hash decide sign, exponent and
@@ -33,17 +35,23 @@ std::vector<std::byte> stored(Dtype dtype, double value) {
   return bytes;
 }
 
+std::size_t elements_off(const BufferPlan& plan, const std::string& name) {
+  const bool concerned = plan.misaligned.empty() || plan.misaligned == name;
+  return concerned ? static_cast<std::size_t>(plan.misalignment) : 0;
+}
+
 }  // namespace
 
 GuardedBuffer::GuardedBuffer(Backend& backend, std::string name, Dtype dtype, const ItemLayout& layout,
-                             std::int64_t misalignment, std::uint64_t salt)
+                             const BufferPlan& plan, std::uint64_t salt)
     : backend_(backend),
       name_(std::move(name)),
       dtype_(dtype),
       layout_(layout),
+      in_nans_(plan.in_nans),
       zone_bytes_(std::clamp(bytes() / 16 / 256 * 256, kLeastZoneBytes, kMostZoneBytes)),
-      data_offset_(zone_bytes_ + static_cast<std::size_t>(misalignment) * size_in_bytes(dtype)),
-      canary_(stored(dtype, unlikely_number(dtype, salt ^ 0xca9a57))),
+      data_offset_(zone_bytes_ + elements_off(plan, name_) * size_in_bytes(dtype)),
+      canary_(stored(dtype, in_nans_ ? kNan : unlikely_number(dtype, salt ^ 0xca9a57))),
       memory_(backend.allocate(data_offset_ + bytes() + zone_bytes_)) {
   backend_.fill(*memory_, 0, data_offset_, canary_);
   backend_.fill(*memory_, data_offset_ + bytes(), zone_bytes_, canary_);
@@ -77,7 +85,7 @@ std::vector<std::byte> GuardedBuffer::read_items(std::int64_t first, std::int64_
 }
 
 double GuardedBuffer::fill_with_sentinel(std::uint64_t salt) {
-  const double sentinel = unlikely_number(dtype_, salt);
+  const double sentinel = in_nans_ ? kNan : unlikely_number(dtype_, salt);
   if (bytes() > 0) backend_.fill(*memory_, data_offset_, bytes(), stored(dtype_, sentinel));
   return sentinel;
 }
@@ -127,8 +135,9 @@ std::optional<std::string> GuardedBuffer::canary_damage() const {
   if (whole(before) && whole(after)) return std::nullopt;
   for (std::size_t at = before.size(); at >= element; at -= element) {
     if (intact(before, at - element)) continue;
-    return "written " + std::to_string((before.size() - at) / element + 1) +
-           " elements before the start of " + name_;
+    const std::size_t distance = (before.size() - at) / element + 1;
+    return "written " + std::to_string(distance) + (distance == 1 ? " element" : " elements") +
+           " before the start of " + name_;
   }
   for (std::size_t at = 0; at < after.size(); at += element) {
     if (intact(after, at)) continue;

@@ -15,12 +15,21 @@
 
 namespace lossgrad {
 
+// How the buffers of a launch lie, and what surrounds their data.
+struct BufferPlan {
+  std::int64_t misalignment =
+      0;                        // elements by which the data begin after an address that is a multiple of 256
+  std::string misaligned = {};  // the only argument for which that holds; empty: all
+  // Canaries, and sentinels in what is written, are NaN: times zero they show.
+  bool in_nans = false;
+};
+
 class GuardedBuffer {
  public:
-  // The data begins `misalignment` elements after an address that is a multiple of 256. `salt` makes canaries
-  // differ from buffer to buffer and from run to run; canaries are finite numbers of `dtype`.
+  // `salt` makes canaries differ from buffer to buffer and from run to run; they are finite numbers of
+  // `dtype` but where the plan says NaN.
   GuardedBuffer(Backend& backend, std::string name, Dtype dtype, const ItemLayout& layout,
-                std::int64_t misalignment, std::uint64_t salt);
+                const BufferPlan& plan, std::uint64_t salt);
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const ItemLayout& layout() const { return layout_; }
@@ -31,7 +40,7 @@ class GuardedBuffer {
   // The same as stored bytes.
   [[nodiscard]] std::vector<std::byte> read_items(std::int64_t first, std::int64_t count) const;
 
-  // Fills the data with one finite number drawn from `salt`, and returns it.
+  // Fills the data with one number, finite and drawn from `salt`, or NaN as the plan says, and returns it.
   double fill_with_sentinel(std::uint64_t salt);
 
   [[nodiscard]] std::uint64_t content_hash() const;
@@ -54,6 +63,7 @@ class GuardedBuffer {
   std::string name_;
   Dtype dtype_;
   ItemLayout layout_;
+  bool in_nans_ = false;
   std::size_t zone_bytes_ = 0;  // of either canary zone
   std::size_t data_offset_ = 0;
   std::vector<std::byte> canary_;  // one element

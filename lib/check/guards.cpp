@@ -9,25 +9,49 @@
 namespace lossgrad {
 namespace {
 
-std::string where(const CheckRequest& request, std::int64_t items, std::int64_t misalignment) {
+std::string where(const CheckRequest& request, std::int64_t items, const BufferPlan& plan) {
   std::string text = request.loss->item_size() + " = " + std::to_string(items);
-  if (misalignment > 0) text += ", bases " + std::to_string(misalignment) + " element off alignment";
+  if (plan.misalignment > 0) {
+    text += plan.misaligned.empty() ? ", bases " : ", the base of " + plan.misaligned + " ";
+    text += std::to_string(plan.misalignment) + (plan.misalignment == 1 ? " element" : " elements");
+    text += " off alignment";
+  }
+  if (plan.in_nans) text += ", with NaN in the outputs before and around all arrays";
   return text;
 }
 
 // Long items: sizes beyond the block only while they stay small.
 constexpr std::int64_t kSmallElements = std::int64_t{1} << 20;
 
-// Around nothing, the warp and the block; a multiple of 16 blocks only where the case is larger still.
+// Around nothing, the warp and the block, with every remainder of a division by 8, before and after a first
+// vector of eight; a multiple of 16 blocks only where the case is larger still.
 std::vector<std::int64_t> ragged_sizes(std::int64_t block, std::int64_t case_items,
                                        std::int64_t elements_per_item) {
-  std::set<std::int64_t> sizes = {
-      0, 1, 2, 3, 31, 32, 33, block - 1, block, block + 1, 2 * block, 2 * block + 3, 3 * block};
+  std::set<std::int64_t> sizes = {0,        1,  2,  3,         7,     12,        13,        14,
+                                  31,       32, 33, block - 1, block, block + 1, 2 * block, 2 * block + 3,
+                                  3 * block};
   if (case_items > 16 * block) sizes.insert(16 * block);
   std::erase_if(sizes, [&](std::int64_t items) {
     return items > block + 1 && items * elements_per_item > kSmallElements;
   });
   return {sizes.begin(), sizes.end()};
+}
+
+// Aligned and off alignment; at one size in all the ways that matter to vector loads, of 4, 8 or 16 bytes and
+// each pointer on its own, and among NaN.
+constexpr std::int64_t kItemsOfEveryPlan = 33;
+std::vector<BufferPlan> plans(const Kernel& kernel, std::int64_t items, std::int64_t block) {
+  std::vector<BufferPlan> all = {{}};
+  if (items != std::min(block + 1, kItemsOfEveryPlan)) {
+    if (items >= block - 1 && items % block != 0) all.push_back({.misalignment = 1});
+    return all;
+  }
+  for (const std::int64_t elements : {1, 2, 4}) all.push_back({.misalignment = elements});
+  for (const Argument& argument : kernel.arguments()) {
+    if (argument.is_array()) all.push_back({.misalignment = 1, .misaligned = argument.name});
+  }
+  all.push_back({.in_nans = true});
+  return all;
 }
 
 std::string at_place(std::string place, const std::string& finding) {
@@ -61,13 +85,12 @@ Findings check_small_sizes(const CaseContext& context, const ReadyKernel& kernel
   for (const std::int64_t items : ragged_sizes(block, request.sizes.at(request.loss->item_size()),
                                                elements_per_item(request, kernel.kernel))) {
     if (items > 0 && context.source.empty()) continue;
-    for (const std::int64_t misalignment : {0, 1}) {
-      if (misalignment > 0 && items < block - 1) continue;
-      KernelRun run(request, context.backend, sizes_with(request, items), misalignment,
+    for (const BufferPlan& plan : plans(kernel.kernel, items, block)) {
+      KernelRun run(request, context.backend, sizes_with(request, items), plan,
                     request.seed + static_cast<std::uint64_t>(items));
       run.provide(kernel.kernel);
-      launch_and_compare(context, run, kernel, 0, where(request, items, misalignment), findings);
-      if (items != block + 1 || misalignment != 0) continue;
+      launch_and_compare(context, run, kernel, 0, where(request, items, plan), findings);
+      if (items != block + 1 || plan.misalignment != 0 || plan.in_nans) continue;
       launch_and_compare(context, run, kernel, 1, "second launch on other inputs", findings);
     }
   }

@@ -49,20 +49,20 @@ void notice(ItemState& state, double value) {
 
 }  // namespace
 
-KernelRun::KernelRun(const CheckRequest& request, Backend& backend, Sizes sizes, std::int64_t misalignment,
+KernelRun::KernelRun(const CheckRequest& request, Backend& backend, Sizes sizes, BufferPlan plan,
                      std::uint64_t salt)
     : request_(request),
       backend_(backend),
       sizes_(std::move(sizes)),
       item_count_(sizes_.at(request.loss->item_size())),
-      misalignment_(misalignment),
+      plan_(std::move(plan)),
       salt_(salt) {}
 
 void KernelRun::provide(const Argument& argument) {
   if (!argument.is_array() || buffers_.contains(argument.name)) return;
   buffers_[argument.name] = std::make_unique<GuardedBuffer>(
       backend_, argument.name, request_.dtype, item_layout(argument, request_.loss->item_size(), sizes_),
-      misalignment_, name_salt(argument.name, salt_));
+      plan_, name_salt(argument.name, salt_));
 }
 
 void KernelRun::provide(const Kernel& kernel) {

@@ -28,10 +28,8 @@ using OutputValues = std::map<std::string, std::vector<double>>;  // the same de
 
 class KernelRun {
  public:
-  // `misalignment`: elements by which every buffer begins after an aligned address. `salt` varies sentinels
-  // and canaries.
-  KernelRun(const CheckRequest& request, Backend& backend, Sizes sizes, std::int64_t misalignment,
-            std::uint64_t salt);
+  // `salt` varies sentinels and canaries.
+  KernelRun(const CheckRequest& request, Backend& backend, Sizes sizes, BufferPlan plan, std::uint64_t salt);
 
   [[nodiscard]] std::int64_t item_count() const { return item_count_; }
   // Called between the chunks of long work; may throw, which ends that work.
@@ -97,7 +95,7 @@ class KernelRun {
   Backend& backend_;
   Sizes sizes_;
   std::int64_t item_count_;
-  std::int64_t misalignment_;
+  BufferPlan plan_;
   std::uint64_t salt_;
   std::map<std::string, std::unique_ptr<GuardedBuffer>> buffers_;
   std::function<void()> heartbeat_ = [] {};

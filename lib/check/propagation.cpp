@@ -72,7 +72,7 @@ class PropagationRun {
   }
 
   [[nodiscard]] KernelRun run_of(const CaseContext& context) const {
-    return {request_, context.backend, sizes_with(request_, items_), 0, request_.seed};
+    return {request_, context.backend, sizes_with(request_, items_), {}, request_.seed};
   }
 
   [[nodiscard]] std::size_t position(const Argument& argument, std::int64_t item,

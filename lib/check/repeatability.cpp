@@ -32,7 +32,7 @@ Findings check_same_bits(const CaseContext& context, Pass pass) {
       std::min(request.sizes.at(request.loss->item_size()), 8 * largest + largest / 8 + 1);
   Findings findings;
   if (items == 0) return findings;
-  KernelRun run(request, context.backend, sizes_with(request, items), 0, request.seed);
+  KernelRun run(request, context.backend, sizes_with(request, items), {}, request.seed);
   run.provide(main.kernel);
   run.write_inputs(context.source);
   if (pass == Pass::backward) run.write_reference_saved(main.kernel);

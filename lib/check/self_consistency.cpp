@@ -213,7 +213,7 @@ void look_at(const CaseContext& context, const F64Kernels& kernels, std::span<co
   CheckRequest wide = request;
   wide.dtype = Dtype::f64;
   const DifferencePlan plan = plan_differences(request, backward.kernel.arguments(), samples);
-  KernelRun run(wide, context.backend, sizes_with(request, plan.items.count), 0, request.seed);
+  KernelRun run(wide, context.backend, sizes_with(request, plan.items.count), {}, request.seed);
   run.provide(forward.kernel);
   run.provide(backward.kernel);
   run.write_values(plan.items);

@@ -82,8 +82,9 @@ class TargetGroups {
 
 BoxPairs pair_by_row(const BoxList& pred, const BoxList& target) {
   if (pred.boxes.size() != target.boxes.size()) {
-    throw Error(ErrorKind::data, pred.source + " has " + std::to_string(pred.boxes.size()) + " boxes and " +
-                                     target.source + " has " + std::to_string(target.boxes.size()) +
+    throw Error(ErrorKind::data, pred.source + " has " + std::to_string(pred.boxes.size()) +
+                                     (pred.boxes.size() == 1 ? " box and " : " boxes and ") + target.source +
+                                     " has " + std::to_string(target.boxes.size()) +
                                      ", expected equal counts to pair them row by row");
   }
   BoxPairs pairs;

@@ -37,7 +37,7 @@ const std::vector<std::int64_t> kMisalignments = {0, 1, 3, 63};
 
 GuardedBuffer make(Dtype dtype, const ItemLayout& layout, std::int64_t misalignment = 0,
                    std::uint64_t salt = 1) {
-  return GuardedBuffer(host(), "d_pred", dtype, layout, misalignment, salt);
+  return GuardedBuffer(host(), "d_pred", dtype, layout, {.misalignment = misalignment}, salt);
 }
 
 // 1, 2, 3 ...: exact in every storage type up to 256.
@@ -107,6 +107,25 @@ TEST(GuardedBuffer, DataBeginsAtTheMisalignmentAskedFor) {
       const auto address = reinterpret_cast<std::uintptr_t>(make(dtype, kBoxes, misalignment).address());
       EXPECT_EQ(address % 256, static_cast<std::size_t>(misalignment) * size_in_bytes(dtype) % 256);
     }
+  }
+}
+
+TEST(GuardedBuffer, OneArgumentAloneIsOffAlignment) {
+  for (const std::string misaligned : {"d_pred", "dy"}) {
+    GuardedBuffer buffer(host(), "d_pred", Dtype::f32, kBoxes, {.misalignment = 1, .misaligned = misaligned},
+                         1);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.address()) % 256, misaligned == "d_pred" ? 4u : 0u);
+  }
+}
+
+TEST(GuardedBuffer, NansInItAndAroundIt) {
+  for (const Dtype dtype : kAllDtypes) {
+    GuardedBuffer buffer(host(), "d_pred", dtype, kBoxes, {.in_nans = true}, 1);
+    EXPECT_TRUE(std::isnan(buffer.fill_with_sentinel(1)));
+    for (const double value : read(buffer, dtype, 0, kBoxes.items)) EXPECT_TRUE(std::isnan(value));
+    EXPECT_EQ(buffer.canary_damage(), std::nullopt);
+    std::fill_n(buffer.address() - size_in_bytes(dtype), size_in_bytes(dtype), std::byte{1});
+    EXPECT_EQ(buffer.canary_damage(), "written 1 element before the start of d_pred");
   }
 }
 
@@ -218,8 +237,9 @@ TEST(GuardedBuffer, DamageBeforeTheStartNamesTheNearestElement) {
       const GuardedBuffer buffer = make(dtype, layout, misalignment);
       damage(buffer, dtype, -before);
       damage(buffer, dtype, -before - 3);
-      EXPECT_EQ(buffer.canary_damage(),
-                "written " + std::to_string(before) + " elements before the start of d_pred");
+      EXPECT_EQ(buffer.canary_damage(), "written " + std::to_string(before) +
+                                            (before == 1 ? " element" : " elements") +
+                                            " before the start of d_pred");
     }
   });
 }
@@ -239,7 +259,7 @@ TEST(GuardedBuffer, OutermostElementsOfTheZonesAreWatched) {
 TEST(GuardedBuffer, ASingleBitIsSeen) {
   const GuardedBuffer buffer = make(Dtype::f64, kScalars);
   buffer.address()[-5] ^= std::byte{1};
-  EXPECT_EQ(buffer.canary_damage(), "written 1 elements before the start of d_pred");
+  EXPECT_EQ(buffer.canary_damage(), "written 1 element before the start of d_pred");
 }
 
 TEST(GuardedBuffer, AZoneFilledWithOneNumberIsSeen) {

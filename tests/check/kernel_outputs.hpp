@@ -14,7 +14,7 @@ namespace lossgrad::check_support {
 // what forward saved, launched between canaries.
 inline Items kernel_outputs(const CheckRequest& request, const Items& inputs) {
   const CaseKernels kernels(request, host());
-  KernelRun run(request, host(), request.sizes, 1, 1);
+  KernelRun run(request, host(), request.sizes, {.misalignment = 1}, 1);
   for (const Pass pass : {Pass::forward, Pass::backward}) run.provide(kernels.main(pass).kernel);
   run.write_values(inputs);
   Items outputs;

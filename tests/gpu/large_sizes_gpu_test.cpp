@@ -91,7 +91,7 @@ class LargeSizesGpu : public GpuTest, public ::testing::WithParamInterface<Large
   // Launches the pass's kernel, or that with the edits of `wrong`, on whatever memory holds but for items at
   // both ends; whether those came out wrong.
   void launch(Pass pass, const Narrow* wrong = nullptr) {
-    KernelRun run(request_, backend(), request_.sizes, 0, 1);
+    KernelRun run(request_, backend(), request_.sizes, {}, 1);
     const Kernel kernel = wrong == nullptr ? right(pass) : with_edits(*wrong);
     run.provide(kernel);
     const std::int64_t last = run.item_count() - kItemsAtAnEnd;

@@ -80,7 +80,7 @@ class CosineLoss final : public Loss {
   std::string item_size() const override { return "n_rows"; }
   std::span<const SizeInfo> sizes() const override {
     static const std::array<SizeInfo, 2> infos = {{{"n_rows", 4099, 0, kLargestSize, "pairs of rows"},
-                                                   {"n_dim", 200, 1, kCosineMostDim, "elements of a row"}}};
+                                                   {"n_dim", 203, 1, kCosineMostDim, "elements of a row"}}};
     return infos;
   }
   std::span<const ParameterInfo> parameters() const override {
