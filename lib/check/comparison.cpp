@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "check/number.hpp"
+#include "losses/right_value.hpp"
 
 namespace lossgrad {
 namespace {
@@ -48,12 +49,8 @@ ExpectedElement expected_element(const ReferenceValues& values, std::size_t elem
 double allowed_error(double slack, Dtype dtype, const ExpectedElement& expected) {
   const double bound = expected.bound;
   // A bound of 0 is that of what is not finite.
-  if (size_in_bytes(dtype) != 2 || slack <= 1 || !(bound > 0)) return slack * bound;
-  // Half an ulp at the largest value that arithmetic may give, as the reference adds it.
-  const double largest = std::max(std::abs(expected.low), std::abs(expected.high));
-  double rounding = 0.5 * ulp(dtype, largest);
-  rounding = 0.5 * ulp(dtype, largest + std::max(0.0, bound - rounding));
-  rounding = std::min(rounding, bound);
+  if (slack <= 1 || !(bound > 0)) return slack * bound;
+  const double rounding = storage_rounding(dtype, expected.low, expected.high, bound);
   return rounding + slack * (bound - rounding);
 }
 

@@ -21,6 +21,14 @@ RightValue as_stored(Dtype dtype, RightValue x) {
   return x;
 }
 
+double storage_rounding(Dtype dtype, double low, double high, double bound) {
+  if (size_in_bytes(dtype) != 2) return 0;
+  // Half an ulp of the largest value that arithmetic may give, which is what the bound leaves without it.
+  const double largest = std::max(std::abs(low), std::abs(high));
+  const double least = 0.5 * ulp(dtype, largest);
+  return std::min(0.5 * ulp(dtype, largest + std::max(0.0, bound - least)), bound);
+}
+
 std::uint8_t range_flags(const RightValue& x) {
   std::uint8_t flags = 0;
   if (running_error_state.infinite || x.out_of_range) flags |= kOutOfRange;

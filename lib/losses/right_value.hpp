@@ -29,6 +29,8 @@ double half_ulp(Dtype dtype, const RightValue& x);
 // As an output of this storage type: 16-bit types add half an ulp. The reference in double errs like an f64
 // kernel does, so its own bound is added there.
 RightValue as_stored(Dtype dtype, RightValue x);
+// The part of such a bound that is the rounding to a storage type of 16 bits; 0 for other types.
+double storage_rounding(Dtype dtype, double low, double high, double bound);
 
 // Flags of an element from running_error_state and from x.
 std::uint8_t range_flags(const RightValue& x);

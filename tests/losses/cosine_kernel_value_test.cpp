@@ -224,7 +224,7 @@ TEST(CosineLoss, SaysWhatItTakes) {
   EXPECT_EQ(cosine.conventions().size(), 5u);
   EXPECT_EQ(cosine.conventions()[0].name, "exact");
   EXPECT_EQ(default_parameters(cosine), (Parameters{{"margin", 0.3F}}));
-  EXPECT_EQ(default_sizes(cosine).at("n_dim"), 200);
+  EXPECT_EQ(default_sizes(cosine).at("n_dim"), 203);
   EXPECT_TRUE(cosine.repeatability_blocks().empty()) << "the block decides the order of the sums";
   EXPECT_EQ(cosine.block().name, "block_size");
 }

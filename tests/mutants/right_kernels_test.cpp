@@ -60,7 +60,7 @@ bool asks_about_propagation(const RightCase& sizes, const ScenarioInfo& scenario
   const auto same = [&](const RightCase& other) { return other.sizes == sizes.sizes; };
   const auto place = std::find_if(scenarios.begin(), scenarios.end(), named) - scenarios.begin();
   const auto turn = std::find_if(cases.begin(), cases.end(), same) - cases.begin();
-  return place % static_cast<std::ptrdiff_t>(cases.size()) == turn;
+  return (place + 1) % static_cast<std::ptrdiff_t>(cases.size()) == turn;  // mixed not with the first
 }
 
 CheckRequest request_for(const Variant& variant, const RightCase& sizes, const ScenarioInfo& scenario) {
