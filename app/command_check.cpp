@@ -60,22 +60,26 @@ class CheckRun {
     frame_.run().context.tolerance_atol = options.atol;
   }
 
+  // Of two files that are lost both are told.
   int execute() {
+    try {
+      const int code = run();
+      if (!save_error_) return code;
+    } catch (const Error& error) {
+      if (!save_error_) throw;
+      throw Error(error.kind(), error.what() + std::string("; ") + save_error_->what(), error.detail());
+    }
+    throw Error(*save_error_);
+  }
+
+ private:
+  int run() {
     const double seconds = frame_.execute(options_.backend, options_.device, plan_.requests.size(),
                                           [this](std::size_t index) { run_case(index); });
     if (frame_.table_wanted()) {
       print_usage_summary(environment_.out, frame_.run());
       print_summary(environment_.out, frame_.run(), seconds, frame_.style());
     }
-    return exit_code();
-  }
-
- private:
-  int exit_code() {
-    const std::optional<Error>& write_error = frame_.write_error();
-    if (save_error_ && write_error)
-      throw Error(write_error->kind(), write_error->what() + std::string("; ") + save_error_->what());
-    if (save_error_) throw Error(*save_error_);
     return frame_.exit_code(exit_code_of(frame_.run(), options_.allow_mistrusted));
   }
 

@@ -38,7 +38,6 @@ class RunFrame {
   void erase_bar() { bar_.erase(); }
   // `code` when every step was taken and all was written, else the code of the signal. Throws what kept the
   // document from being written at the end.
-  [[nodiscard]] const std::optional<Error>& write_error() const { return write_error_; }
   [[nodiscard]] int exit_code(int code) const;
 
  private:

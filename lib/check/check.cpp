@@ -369,16 +369,14 @@ const std::vector<CheckName>& check_names() {
       {"own_saved", "backward once more, with the saved values of the kernel's own forward"},
       {"self_consistency", "the f64 backward agrees with finite differences of the f64 forward"},
       {"guards",
-       "every element written, nothing else touched, ragged sizes, misaligned bases, fresh results whatever "
-       "the "
+       "every element written and nothing else, ragged sizes, misaligned bases, results fresh whatever the "
        "outputs held"},
       {"repeatability",
        "same bits on a second run; of the first blocks also for other block sizes and (host) in other orders "
        "of threads"},
       {"propagation",
-       "what depends on a NaN in an input or dy is NaN, on an infinity not an ordinary number; other items "
-       "keep "
-       "their bits"},
+       "what a NaN in an input or dy reaches is NaN, what an infinity makes infinite or NaN is not a number "
+       "but 0; other items keep their bits"},
   };
   return names;
 }

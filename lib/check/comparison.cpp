@@ -95,7 +95,8 @@ bool Comparison::decide_non_finite(const WorstElement& element, const ExpectedEl
     if ((expected.flags & kOverflow) != 0 && !state.has_nan) return true;
     ++compared_;
     if (std::isnan(got)) return true;
-    // inf - inf in one form of the formula is inf, or the 0 of x / inf, in another.
+    // inf - inf in one form of the formula is inf, or the 0 of x / inf, in another. Which elements an
+    // infinity of the item reaches is not looked at.
     if (state.has_infinity && !state.has_nan && (std::isinf(got) || got == 0)) return true;
     if (got == 0 && (expected.flags & kZeroToo) != 0) return true;
     fail(element, state.has_nan ? "a NaN input was swallowed" : "the formula gives NaN here");

@@ -17,8 +17,8 @@ namespace lossgrad {
 
 // How the buffers of a launch lie, and what surrounds their data.
 struct BufferPlan {
-  std::int64_t misalignment =
-      0;                        // elements by which the data begin after an address that is a multiple of 256
+  // Elements by which the data begin after an address that is a multiple of 256.
+  std::int64_t misalignment = 0;
   std::string misaligned = {};  // the only argument for which that holds; empty: all
   // Canaries, and sentinels in what is written, are NaN: times zero they show.
   bool in_nans = false;

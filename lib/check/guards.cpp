@@ -27,9 +27,8 @@ constexpr std::int64_t kSmallElements = std::int64_t{1} << 20;
 // vector of eight; a multiple of 16 blocks only where the case is larger still.
 std::vector<std::int64_t> ragged_sizes(std::int64_t block, std::int64_t case_items,
                                        std::int64_t elements_per_item) {
-  std::set<std::int64_t> sizes = {0,        1,  2,  3,         7,     12,        13,        14,
-                                  31,       32, 33, block - 1, block, block + 1, 2 * block, 2 * block + 3,
-                                  3 * block};
+  std::set<std::int64_t> sizes = {block - 1, block, block + 1, 2 * block, 2 * block + 3, 3 * block};
+  sizes.insert({0, 1, 2, 3, 4, 5, 6, 7, 10, 12, 13, 14, 31, 32, 33});
   if (case_items > 16 * block) sizes.insert(16 * block);
   std::erase_if(sizes, [&](std::int64_t items) {
     return items > block + 1 && items * elements_per_item > kSmallElements;
@@ -37,16 +36,17 @@ std::vector<std::int64_t> ragged_sizes(std::int64_t block, std::int64_t case_ite
   return {sizes.begin(), sizes.end()};
 }
 
-// Aligned and off alignment; at one size in all the ways that matter to vector loads, of 4, 8 or 16 bytes and
-// each pointer on its own, and among NaN.
-constexpr std::int64_t kItemsOfEveryPlan = 33;
-std::vector<BufferPlan> plans(const Kernel& kernel, std::int64_t items, std::int64_t block) {
+// Aligned and one element off alignment; with whole vectors alone, and with a tail, in all the ways that
+// matter to vector loads: by one element, 4 and 8 bytes, each pointer on its own, and among NaN.
+std::vector<BufferPlan> plans(const Kernel& kernel, Dtype dtype, std::int64_t items, std::int64_t block) {
   std::vector<BufferPlan> all = {{}};
-  if (items != std::min(block + 1, kItemsOfEveryPlan)) {
-    if (items >= block - 1 && items % block != 0) all.push_back({.misalignment = 1});
+  if (items != std::min<std::int64_t>(block, 32) && items != std::min<std::int64_t>(block + 1, 33)) {
+    if (items == block || items == 2 * block + 3) all.push_back({.misalignment = 1});
     return all;
   }
-  for (const std::int64_t elements : {1, 2, 4}) all.push_back({.misalignment = elements});
+  const auto size = static_cast<std::int64_t>(size_in_bytes(dtype));
+  for (const std::int64_t elements : std::set<std::int64_t>{1, std::max<std::int64_t>(1, 4 / size), 8 / size})
+    all.push_back({.misalignment = elements});
   for (const Argument& argument : kernel.arguments()) {
     if (argument.is_array()) all.push_back({.misalignment = 1, .misaligned = argument.name});
   }
@@ -85,7 +85,7 @@ Findings check_small_sizes(const CaseContext& context, const ReadyKernel& kernel
   for (const std::int64_t items : ragged_sizes(block, request.sizes.at(request.loss->item_size()),
                                                elements_per_item(request, kernel.kernel))) {
     if (items > 0 && context.source.empty()) continue;
-    for (const BufferPlan& plan : plans(kernel.kernel, items, block)) {
+    for (const BufferPlan& plan : plans(kernel.kernel, request.dtype, items, block)) {
       KernelRun run(request, context.backend, sizes_with(request, items), plan,
                     request.seed + static_cast<std::uint64_t>(items));
       run.provide(kernel.kernel);

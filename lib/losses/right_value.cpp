@@ -5,18 +5,22 @@
 #include <cmath>
 
 namespace lossgrad {
+namespace {
 
-double half_ulp(Dtype dtype, const RightValue& x) {
-  return 0.5 * ulp(dtype, std::max(std::abs(x.low), std::abs(x.high)) + x.error);
-}
+double largest_of(const RightValue& x) { return std::max(std::abs(x.low), std::abs(x.high)) + x.error; }
+
+}  // namespace
+
+double half_ulp(Dtype dtype, double magnitude) { return 0.5 * ulp(dtype, magnitude); }
+
+double half_ulp(Dtype dtype, const RightValue& x) { return half_ulp(dtype, largest_of(x)); }
 
 RightValue as_stored(Dtype dtype, RightValue x) {
   if (!std::isfinite(x.low) || !std::isfinite(x.high)) return {x.low, x.high, 0};
   if (dtype == Dtype::f64) x.error *= 2;
   if (size_in_bytes(dtype) == 2) {
-    const double largest = std::max(std::abs(x.low), std::abs(x.high)) + x.error;
-    x.out_of_range = largest > format_of(dtype).max;
-    x.error += 0.5 * ulp(dtype, largest);
+    x.out_of_range = largest_of(x) > format_of(dtype).max;
+    x.error += half_ulp(dtype, x);
   }
   return x;
 }
@@ -25,8 +29,8 @@ double storage_rounding(Dtype dtype, double low, double high, double bound) {
   if (size_in_bytes(dtype) != 2) return 0;
   // Half an ulp of the largest value that arithmetic may give, which is what the bound leaves without it.
   const double largest = std::max(std::abs(low), std::abs(high));
-  const double least = 0.5 * ulp(dtype, largest);
-  return std::min(0.5 * ulp(dtype, largest + std::max(0.0, bound - least)), bound);
+  const double error = std::max(0.0, bound - half_ulp(dtype, largest));
+  return std::min(half_ulp(dtype, largest + error), bound);
 }
 
 std::uint8_t range_flags(const RightValue& x) {

@@ -25,6 +25,7 @@ RightValue right_value(const HullError<kType>& x) {
 
 // Of what a kernel may hold before it stores.
 double half_ulp(Dtype dtype, const RightValue& x);
+double half_ulp(Dtype dtype, double magnitude);
 
 // As an output of this storage type: 16-bit types add half an ulp. The reference in double errs like an f64
 // kernel does, so its own bound is added there.

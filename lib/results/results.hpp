@@ -64,8 +64,8 @@ struct WorstElement {
   double ulp_error = 0;
   bool kink = false;
   bool wrong = false;  // beyond its limit; not in documents, and false when read from one
-  std::string note;    // "not finite", "a NaN input was swallowed"; what else lib/check/comparison.cpp says.
-                       // Empty where the number alone is off
+  std::string note;    // what is wrong where that is not the distance alone: "not finite", "a NaN input was
+                       // swallowed", "more than the rounding to f16 allows"
   // Inputs of the item, in full precision: ("pred", {cx, cy, w, h}), ("dy", {1.25}) ...
   std::vector<std::pair<std::string, std::vector<double>>> inputs;
 };

@@ -124,7 +124,7 @@ TEST(NonFiniteScenario, PassesAndCountsWhatIsNotCompared) {
     for (const Pass pass : {Pass::forward, Pass::backward}) {
       const CheckResult& result = find(results, pass, "reference");
       expect_passed(result);
-      // A cosine with an infinity is NaN, which no finite number may stand for.
+      // A cosine with an infinity is NaN, for which no number but 0 may stand.
       EXPECT_EQ(result.out_of_range > 0, request.loss->name() == "ciou");
       expect_passed(find(results, pass, "guards"));
       expect_passed(find(results, pass, "propagation"));

@@ -32,7 +32,7 @@ inline bool is_zero(const std::vector<double>& a) {
 
 using Property = std::function<bool(const CosineRow&)>;
 
-// Of rows 0 to `rows` of seed 1.
+// Of the first `rows` rows of seed 1.
 inline double share(const std::string& scenario, Dtype dtype, std::int64_t n_dim, const Property& holds,
                     double margin = 0.25, int rows = 600) {
   const CosineSampler sampler(scenario, dtype, n_dim, margin);

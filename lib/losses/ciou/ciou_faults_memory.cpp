@@ -35,11 +35,18 @@ std::vector<Fault> elements() {
        .check = "guards",
        .reason = "is not written",
        .blind = {"reference", "own_saved", "repeatability"}},
+      {.name = "last_of_two_lost_after_vectors",
+       .family = FaultFamily::tail_lost,
+       .summary = "the last box were left out where two remain after vectors of eight",
+       .edits = {{kBackwardBound, "if (i >= n || (n > 8 && n % 8 == 2 && i == n - 1)) return;"}},
+       .check = "guards",
+       .reason = "is not written",
+       .blind = {"reference", "own_saved", "repeatability"}},
       {.name = "vectors_where_one_pointer_is_aligned",
        .family = FaultFamily::layout,
-       .summary = "dy were read as vectors where pred is aligned",
+       .summary = "dy were read as vectors where N is a multiple of four and pred is aligned",
        .edits = {{kStoreDx,
-                  "const bool apart = reinterpret_cast<unsigned long long>(pred) % 16 == 0 &&\n"
+                  "const bool apart = n % 4 == 0 && reinterpret_cast<unsigned long long>(pred) % 16 == 0 &&\n"
                   "                     reinterpret_cast<unsigned long long>(dy) % 16 != 0;\n"
                   "  store_value(d_pred + i, (apart ? C(2) : C(1)) * upstream * d_cx);"}},
        .check = "guards",

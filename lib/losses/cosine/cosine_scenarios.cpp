@@ -242,8 +242,7 @@ const ScenarioTable<Draw>& table() {
           {{"orthogonal", "cos 0, exactly in half of the rows"}, orthogonal},
           {{"near_margin", "cos within a few ulp of the margin, all labels -1", true}, near_margin},
           {{"about_margin",
-            "cos apart from the margin by 1 ulp to 0.1, log-uniform, all labels -1; x2 is rounded after "
-            "that"},
+            "cos apart from the margin by 1 ulp to 0.1, log-uniform, all labels -1; then x2 is rounded"},
            about_margin},
           {{"zero_row", "x1, x2 or both zero in half of the rows"}, zero_row},
           {{"tiny_norm", "lengths from 1e-24 to 1e-2 (f64 from 1e-170, f16 from 1e-6): squares underflow"},
