@@ -67,11 +67,15 @@ void require_consistent_files(const Loss& loss, const CheckOptions& options) {
 
 template <class Info>
 const Info& find_own(std::span<const Info> own, const Loss& loss, const std::string& name,
-                     const std::string& flag, const char* kind) {
+                     std::string (*flag_of_own)(std::string_view), const char* kind) {
   const auto found =
       std::find_if(own.begin(), own.end(), [&](const Info& info) { return info.name == name; });
-  if (found == own.end())
-    throw Error(ErrorKind::usage, flag + ": " + std::string(loss.name()) + " has no such " + kind);
+  if (found == own.end()) {
+    std::string known;
+    for (const Info& info : own) known += (known.empty() ? ", it has " : " and ") + flag_of_own(info.name);
+    throw Error(ErrorKind::usage,
+                flag_of_own(name) + ": " + std::string(loss.name()) + " has no such " + kind + known);
+  }
   return *found;
 }
 
@@ -99,7 +103,7 @@ std::vector<std::map<std::string, Value>> product_with(std::vector<std::map<std:
 std::vector<Sizes> size_product(const Loss& loss, const CheckOptions& options) {
   std::vector<Sizes> product = {default_sizes(loss)};
   for (const auto& [name, values] : options.sizes) {
-    const SizeInfo& size = find_own(loss.sizes(), loss, name, flag_of_size(name), "size");
+    const SizeInfo& size = find_own(loss.sizes(), loss, name, flag_of_size, "size");
     for (const std::int64_t value : values) require_in_range(size, value);
     product = product_with(std::move(product), name, values);
   }
@@ -110,7 +114,7 @@ std::vector<Parameters> parameter_product(const Loss& loss, const CheckOptions& 
   std::vector<Parameters> product = {default_parameters(loss)};
   for (const auto& [name, given] : options.parameters) {
     const std::string flag = flag_of(name);
-    (void)find_own(loss.parameters(), loss, name, flag, "parameter");
+    (void)find_own(loss.parameters(), loss, name, flag_of, "parameter");
     std::vector<double> values;
     for (const double value : given) {
       values.push_back(round_to(Dtype::f32, value));  // kernels take it as f32

@@ -150,6 +150,16 @@ void require_allowed(const Argument& argument, const std::string& path, const st
   }
 }
 
+// Of an array with two axes.
+std::int64_t zero_rows(const Array& array) {
+  if (array.shape.size() != 2) return 0;
+  const auto length = static_cast<std::ptrdiff_t>(array.shape[1]);
+  std::int64_t count = 0;
+  for (auto row = array.values.begin(); length > 0 && row != array.values.end(); row += length)
+    count += std::all_of(row, row + length, [](double x) { return x == 0; }) ? 1 : 0;
+  return count;
+}
+
 void read_array_of(FileInputs& inputs, const Loss& loss, const Argument& argument, const std::string& path,
                    const FileReaders& readers) {
   const auto [file, member] = array_place(path);
@@ -170,6 +180,7 @@ void read_array_of(FileInputs& inputs, const Loss& loss, const Argument& argumen
     const auto finite = [](double x) { return std::isfinite(x); };
     const auto odd = std::count_if(array.values.begin(), array.values.end(), std::not_fn(finite));
     add_note(inputs, odd, "NaN or infinite value", "of " + argument.name);
+    add_note(inputs, zero_rows(array), "row", "of " + argument.name + " with nothing but zeros");
   }
   if (argument.role != ArgumentRole::constant || argument.allowed.empty())
     take_dtype(inputs, array.stored_type);

@@ -14,8 +14,6 @@ void set_up_log(Verbosity verbosity) {
   logger->set_pattern("lossgrad: %l: %v");
   switch (verbosity) {
     case Verbosity::quiet:
-      logger->set_level(spdlog::level::err);
-      break;
     case Verbosity::normal:
       logger->set_level(spdlog::level::warn);
       break;

@@ -6,7 +6,7 @@ namespace lossgrad {
 
 enum class Verbosity { quiet, normal, verbose };
 
-// quiet: errors only; normal: warnings and errors; verbose: everything.
+// verbose: everything; else warnings and errors (quiet is about results).
 void set_up_log(Verbosity verbosity);
 
 }  // namespace lossgrad

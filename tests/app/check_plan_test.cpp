@@ -97,7 +97,7 @@ TEST(CheckPlan, NumbersOutOfRange) {
   options.sizes["N"] = {2147483647};
   EXPECT_EQ(error_of(options), "");
   options.sizes = {{"n_rows", {5}}};
-  EXPECT_EQ(error_of(options), "--rows: ciou has no such size");
+  EXPECT_EQ(error_of(options), "--rows: ciou has no such size, it has --n");
   for (const std::int64_t block : {0, 16, 33, 1056, 2048}) {
     options = ciou();
     options.blocks["block_n"] = {256, block};

@@ -31,6 +31,8 @@ def main():
     programs = [argument for argument in arguments if not argument.startswith("-")]
     if len(programs) != 1 or set(arguments) - set(programs) - {"--all"}:
         sys.exit(__doc__)
+    if not os.access(programs[0], os.X_OK):
+        sys.exit("check_speed: %s: no such program; scripts/test builds build/dev" % programs[0])
     print("%d CPUs" % len(os.sched_getaffinity(0)))
     for command in COMMANDS + (SLOW if everything else []):
         run(programs[0], command)

@@ -28,6 +28,13 @@ class Embeddings(CliCase):
         self.assertEqual((check["rows"], check["dim"], check["dtype"], check["parameters"]),
                          (40, 100, "f32", {"margin": 0.30000001192092896}))
 
+    def test_zero_rows_are_counted(self):
+        self.array("zeros.npy", [(0.0, 0.0, 0.0), (1.0, 2.0, 3.0), (0.0, 0.0, 0.0), (0.0, 1.0, 0.0)], (4, 3))
+        y = self.array("y.npy", [(1.0,)] * 4, (4,))
+        result = self.run_program("check", "cosine", "--backend", "host", "--x1", "zeros.npy", "--x2",
+                                  self.array("x2.npy", OTHERS, (4, 3)), "--y", y)
+        self.assertIn("2 rows of x1 with nothing but zeros", result.stdout)
+
     def test_labels_in_a_row_or_a_column(self):
         for shape in ((4,), (4, 1)):
             labels = self.array("y.npy", [(1.0,), (-1.0,), (-1.0,), (1.0,)], shape)
@@ -49,8 +56,8 @@ class Embeddings(CliCase):
         self.assert_error(result, 3, "two.npy: found shape [4, 2], expected [4, 3] for --x2")
 
     def test_options_of_the_other_loss(self):
-        for line, part in (("check cosine --n 3", "--n: cosine has no such size"),
-                           ("check ciou --dim 3", "--dim: ciou has no such size"),
+        for line, part in (("check cosine --n 3", "--n: cosine has no such size, it has --rows and --dim"),
+                           ("check ciou --dim 3", "--dim: ciou has no such size, it has --n"),
                            ("check ciou --margin 0", "--margin: ciou has no such parameter"),
                            ("check cosine --block-n 64", "--block-size is its own"),
                            ("check cosine --block-size 48", "a power of two from 1 to 65536"),
