@@ -92,7 +92,7 @@ bool Comparison::decide_non_finite(const WorstElement& element, const ExpectedEl
                                    ItemState state) {
   const double got = element.got;
   if (std::isnan(expected.low) || std::isnan(expected.high)) {
-    if ((expected.flags & kOverflow) != 0 && !state.has_nan) return true;
+    if ((expected.flags & (kOverflow | kNanOfInfinity)) != 0 && !state.has_nan) return true;
     ++compared_;
     if (std::isnan(got)) return true;
     // inf - inf in one form of the formula is inf, or the 0 of x / inf, in another. Which elements an

@@ -339,6 +339,12 @@ StoredOutputs KernelRun::stored_outputs(const Kernel& kernel) const {
   return outputs;
 }
 
+StoredOutputs KernelRun::comparable_outputs(const Kernel& kernel) const {
+  StoredOutputs outputs = stored_outputs(kernel);
+  for (auto& [name, bytes] : outputs) unify_nans(request_.dtype, bytes);
+  return outputs;
+}
+
 OutputValues KernelRun::output_values(const Kernel& kernel) const {
   OutputValues values;
   for (const auto& [name, bytes] : stored_outputs(kernel)) {

@@ -73,6 +73,8 @@ class KernelRun {
       const Kernel& kernel, const std::map<std::string, double>& sentinels) const;
 
   [[nodiscard]] StoredOutputs stored_outputs(const Kernel& kernel) const;
+  // The same with one NaN for all, whose signs and payloads are the compiler's choice.
+  [[nodiscard]] StoredOutputs comparable_outputs(const Kernel& kernel) const;
   [[nodiscard]] OutputValues output_values(const Kernel& kernel) const;
   // Outputs differ from those of `other`, a launch that began with other sentinels: "d_pred of box 3 is not
   // written", or that results depend on what the output held before.

@@ -52,7 +52,7 @@ class PropagationRun {
 
   Findings run() {
     launch(clean_, "");
-    const StoredOutputs clean = outputs();
+    const StoredOutputs clean = run_.comparable_outputs(kernel_.kernel);
     const auto rounds = static_cast<std::int64_t>(places_.size());
     for (const Value& value : values_put()) {
       for (std::int64_t round = 0; round < rounds; ++round) look(value, touched(round), clean);
@@ -139,7 +139,8 @@ class PropagationRun {
     }
     const auto sentinels = launch(inputs, "with " + value.text + " in some " + items_name() + ": ");
     const Comparison comparison = run_.compare_items(kernel_.kernel, items);
-    const StoredOutputs touched_outputs = outputs();  // what follows may launch again
+    const StoredOutputs touched_outputs =
+        run_.comparable_outputs(kernel_.kernel);  // what follows may launch again
     findings_.compared += comparison.compared();
     if (comparison.failed()) note_wrong(value, list, comparison, sentinels);
     note_spilled(value, list, clean, touched_outputs);
@@ -203,13 +204,6 @@ class PropagationRun {
     return run_.compare_items(kernel_.kernel, items).failed();
   }
 
-  // NaNs are one, whatever their signs and payloads.
-  [[nodiscard]] StoredOutputs outputs() const {
-    StoredOutputs stored = run_.stored_outputs(kernel_.kernel);
-    for (auto& [name, bytes] : stored) unify_nans(request_.dtype, bytes);
-    return stored;
-  }
-
   // The first element of an item that was left alone and has other bits than in the clean run.
   struct Spill {
     std::string output;
@@ -241,7 +235,8 @@ class PropagationRun {
     const std::optional<Spill> spill = first_spill(list, clean, now);
     if (!spill) return;
     launch(clean_, "");
-    if (outputs() != clean) return;  // it does not repeat itself: the repeatability check says so
+    if (run_.comparable_outputs(kernel_.kernel) != clean)
+      return;  // it does not repeat itself: the repeatability check says so
     const Touched& nearest =
         *std::min_element(list.begin(), list.end(), [&](const Touched& a, const Touched& b) {
           return std::abs(a.item - spill->item) < std::abs(b.item - spill->item);

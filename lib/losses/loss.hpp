@@ -102,6 +102,9 @@ enum ElementFlag : std::uint8_t {
   kOverflow = 4,
   // The right value is NaN, but a branch that takes a NaN as false gives zero: right as well.
   kZeroToo = 8,
+  // The right value is NaN because an input is infinite, and a form that leaves out what it multiplies by
+  // zero gives a number: anything is right.
+  kNanOfInfinity = 16,
 };
 using Reference = std::map<std::string, ReferenceValues>;
 

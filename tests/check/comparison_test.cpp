@@ -122,6 +122,14 @@ TEST(Comparison, NanFromInfiniteInputsMayBeInfinityOrZeroInAnotherForm) {
   EXPECT_EQ(note_of(1, exactly(kNan, kNan), kWithInfinity), "the formula gives NaN here");
 }
 
+TEST(Comparison, NanThatAnotherFormLeavesOutMayBeAnything) {
+  ExpectedElement expected = exactly(kNan, kNan);
+  expected.flags = kNanOfInfinity;
+  for (const double got : {kNan, kInf, -kInf, 0.0, 1.0})
+    EXPECT_TRUE(accepts(got, expected, kWithInfinity)) << got;
+  EXPECT_FALSE(accepts(1, expected, kWithNan));
+}
+
 TEST(Comparison, NanFromOverflowMayBeAnything) {
   ExpectedElement overflowed = exactly(kNan, kNan);
   overflowed.flags = kOverflow;

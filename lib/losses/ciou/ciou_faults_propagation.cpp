@@ -14,14 +14,6 @@ const std::string kStoreLoss = "store_value(loss + i, one_minus_iou";
 const std::vector<std::string> kForwardBlind = {"reference", "guards", "repeatability"};
 const std::vector<std::string> kBackwardBlind = {"reference", "own_saved", "guards", "repeatability"};
 
-const std::string kLoadWidth = "pair.pw = load_value(pred + 2 * n + i);";
-
-// Passes a NaN.
-std::vector<SourceEdit> infinite_widths_as_zero() {
-  return {
-      {kLoadWidth, kLoadWidth + "\n  if (pair.pw == pair.pw && pair.pw - pair.pw != C(0)) pair.pw = C(0);"}};
-}
-
 std::vector<Fault> swallowed() {
   return {
       {.name = "overlap_clamped_by_fmax",
@@ -68,21 +60,6 @@ std::vector<Fault> swallowed() {
                   "  };"}},
        .check = kCheck,
        .reason = "-infinity in dy[0] of box ",
-       .blind = kBackwardBlind},
-      {.name = "infinite_widths_as_zero",
-       .family = FaultFamily::swallowed_nan,
-       .summary = "infinite widths were taken as 0",
-       .pass = kForward,
-       .edits = infinite_widths_as_zero(),
-       .check = kCheck,
-       .reason = " was swallowed: ",
-       .blind = kForwardBlind},
-      {.name = "infinite_widths_as_zero_in_gradient",
-       .family = FaultFamily::swallowed_nan,
-       .summary = "infinite widths were taken as 0",
-       .edits = infinite_widths_as_zero(),
-       .check = kCheck,
-       .reason = " was swallowed: d_pred[",
        .blind = kBackwardBlind},
       {.name = "nothing_written_for_nan",
        .family = FaultFamily::element_lost,

@@ -108,6 +108,24 @@ void evaluate_backward(const ReferenceRequest& request, const CiouConvention& co
   }
 }
 
+// An overlap, a slope or an edge that does not count is zero, and zero times infinity is NaN here. A kernel
+// that selects instead of multiplying leaves such terms out.
+void note_infinite_boxes(const Items& items, Reference& reference) {
+  const auto count = static_cast<std::size_t>(items.count);
+  const auto pred = items.at("pred"), target = items.at("target");
+  for (std::size_t i = 0; i < count; ++i) {
+    bool infinite = false;
+    for (std::size_t e = i; e < 4 * count; e += count)
+      infinite = infinite || std::isinf(pred[e]) || std::isinf(target[e]);
+    if (!infinite) continue;
+    for (auto& [name, values] : reference) {
+      for (std::size_t e = i; e < values.flags.size(); e += count) {
+        if (std::isnan(values.low[e]) || std::isnan(values.high[e])) values.flags[e] |= kNanOfInfinity;
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void evaluate_ciou(const ReferenceRequest& request, const Items& items, Reference& reference) {
@@ -122,6 +140,7 @@ void evaluate_ciou(const ReferenceRequest& request, const Items& items, Referenc
     const ForwardOutputs out = {&reference["loss"], &reference["iou"], &reference["v"], &reference["alpha"]};
     wide ? evaluate_forward<Dtype::f64>(request, convention, items, out)
          : evaluate_forward<Dtype::f32>(request, convention, items, out);
+    note_infinite_boxes(items, reference);
     return;
   }
   ReferenceValues& d_pred = reference["d_pred"];
@@ -129,6 +148,7 @@ void evaluate_ciou(const ReferenceRequest& request, const Items& items, Referenc
   d_pred.resize(4 * count);
   wide ? evaluate_backward<Dtype::f64>(request, convention, items, d_pred)
        : evaluate_backward<Dtype::f32>(request, convention, items, d_pred);
+  note_infinite_boxes(items, reference);
 }
 
 CiouClosedGradient ciou_closed_gradient(const Items& items, std::int64_t index,

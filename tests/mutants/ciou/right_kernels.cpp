@@ -32,6 +32,32 @@ const std::vector<SourceEdit> kDistanceFromEdges = {
      "r.d2 = (twice_x * twice_x + twice_y * twice_y) / 4;"}};
 const std::vector<SourceEdit> kUnionByParts = {{"p.w * p.h + t.w * t.h - r.inter + Numbers<C>::kEps",
                                                 "(p.w * p.h + (t.w * t.h + Numbers<C>::kEps)) - r.inter"}};
+
+// Terms whose slope is zero are left out instead of multiplied by it: a number where 0 * infinity is NaN.
+std::vector<SourceEdit> zero_slopes_left_out() {
+  std::vector<SourceEdit> edits;
+  const auto leave_out = [&edits](const std::string& term, const std::string& slope) {
+    edits.push_back({term + slope, "(" + slope + " == C(0) ? C(0) : " + term + slope + ")"});
+  };
+  leave_out("by_inter * pair.y.overlap * ", "sx.overlap_by_centre");
+  leave_out("by_inter * pair.x.overlap * ", "sy.overlap_by_centre");
+  leave_out("by_inter * pair.y.overlap * ", "sx.overlap_by_size");
+  leave_out("by_inter * pair.x.overlap * ", "sy.overlap_by_size");
+  leave_out("ratio * pair.x.enclosing * ", "sx.enclosing_by_centre");
+  leave_out("ratio * pair.y.enclosing * ", "sy.enclosing_by_centre");
+  leave_out("two_over_c2 * ratio * pair.x.enclosing * ", "sx.enclosing_by_size");
+  leave_out("two_over_c2 * ratio * pair.y.enclosing * ", "sy.enclosing_by_size");
+  return edits;
+}
+// The same of everything about an overlap of nothing.
+const std::vector<SourceEdit> kOverlapOfNothingLeftOut = {
+    {"const C iou_value = pair.inter / pair.united;",
+     "const C iou_value = pair.inter == C(0) && pair.united == pair.united ? C(0) : pair.inter / "
+     "pair.united;"},
+    {"const C iou = pair.inter * inverse_union;",
+     "const C iou = pair.inter == C(0) ? C(0) : pair.inter * inverse_union;"},
+    {"+ by_area * pair.ph", "+ (pair.inter == C(0) ? C(0) : by_area * pair.ph)"},
+    {"+ by_area * pair.pw", "+ (pair.inter == C(0) ? C(0) : by_area * pair.pw)"}};
 }  // namespace
 
 std::vector<RightKernel> right_kernels() {
@@ -73,6 +99,8 @@ std::vector<RightKernel> right_kernels() {
       {.name = "two_arctangents",
        .text = {{}, {{"if (!HAS_EPS || sizeof(C) == 8 || !finite)", "if (!HAS_EPS || ph == ph)"}}},
        .conventions = kOnlyYolo},
+      {.name = "zero_slopes_left_out", .text = {{}, zero_slopes_left_out()}},
+      {.name = "overlap_of_nothing_left_out", .text = {{}, kOverlapOfNothingLeftOut}},
       {.name = "double_intermediates",
        .text = {{"boxes.cuh", "corner_box.cuh", "double_intermediates.cuh"}, {}},
        .dtypes = kComputedInF32},
