@@ -31,12 +31,17 @@ Array beside(const std::string& argument, const std::vector<std::int64_t>& shape
   return array;
 }
 
+std::string beside_path(const std::string& argument) {
+  std::string path = kFile;
+  return path.append(" beside ").append(argument);
+}
+
 void read_as(const std::string& fuzzed, std::span<const std::byte> bytes) {
   const Array array = read_bytes(bytes, {"", fuzzed, {}});
   app::CheckOptions options;
   options.loss = "cosine";
   for (const std::string argument : {"x1", "x2", "y"})
-    options.files[argument] = argument == fuzzed ? kFile : kFile + " beside " + argument;
+    options.files[argument] = argument == fuzzed ? kFile : beside_path(argument);
   const auto read = [&](const std::filesystem::path& path, const MemberChoice& choice) {
     return path == kFile ? array : beside(choice.argument, array.shape);
   };
