@@ -375,9 +375,8 @@ const std::vector<CheckName>& check_names() {
        "same bits on a second run; of the first blocks also for other block sizes and (host) in other orders "
        "of threads"},
       {"propagation",
-       "what a NaN in an input or dy reaches is NaN, an infinity does not come out as an ordinary number; "
-       "other "
-       "items keep their bits"},
+       "what a NaN in an input or dy reaches is NaN, an infinity gives no ordinary number, other items keep "
+       "their bits"},
   };
   return names;
 }
