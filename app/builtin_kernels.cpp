@@ -7,19 +7,15 @@
 #include "app/values.hpp"
 #include "base/error.hpp"
 #include "losses/loss.hpp"
+#include "report/case_words.hpp"
 
 namespace lossgrad::app {
 namespace {
 
-// The third part of an id; the loss's own choice when there is none, so that a wrong id still gets a near
+// The block that an id names; the loss's own choice when there is none, so that a wrong id still gets a near
 // one.
-int block_in(std::string_view id) {
-  for (int part = 0; part < 2; ++part) {
-    const std::size_t at = id.find("__");
-    if (at == std::string_view::npos) return kOwnBlock;
-    id.remove_prefix(at + 2);
-  }
-  const std::string_view text = id.substr(0, id.find("__"));
+int block_of(const std::string& id) {
+  const std::string text = block_in(id);
   int block = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), block);
   return code == std::errc() && end == text.data() + text.size() ? block : kOwnBlock;
@@ -46,7 +42,7 @@ bool names_kernel_of(const Loss& loss, std::string_view id) {
 std::vector<Kernel> kernels_near(const Loss& loss, const std::string& id) {
   if (!names_kernel_of(loss, id)) return kernels_of(loss, kOwnBlock);
   try {
-    return kernels_of(loss, block_in(id));
+    return kernels_of(loss, block_of(id));
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::usage) throw;
     throw Error(ErrorKind::usage, "kernel '" + id + "': " + error.what());

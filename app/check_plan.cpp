@@ -303,15 +303,21 @@ std::string shell_quoted(std::string_view text) {
 
 std::string repeat_command(const CheckOptions& options, const CheckRequest& request,
                            std::string_view backend) {
+  return repeat_command(options, request, request.passes, request.files, backend);
+}
+
+std::string repeat_command(const CheckOptions& options, const CheckRequest& request,
+                           const std::vector<Pass>& passes, const InputFiles& files,
+                           std::string_view backend) {
   std::string text = "lossgrad check " + std::string(request.loss->name());
-  if (request.passes.size() == 1) text += " --pass " + std::string(name(request.passes.front()));
+  if (passes.size() == 1) text += " --pass " + std::string(name(passes.front()));
   text += " --dtype " + std::string(name(request.dtype));
-  if (request.files.empty()) {
+  if (files.empty()) {
     for (const auto& [size, value] : request.sizes)
       text.append(" ").append(flag_of_size(size)).append(" ").append(std::to_string(value));
     text += " --scenario " + request.scenario;
   }
-  for (const auto& [argument, path] : request.files)
+  for (const auto& [argument, path] : files)
     text.append(" --").append(argument).append(" ").append(shell_quoted(path));
   text += box_options(options);
   text += " --seed " + std::to_string(request.seed) + " --convention " + request.convention;

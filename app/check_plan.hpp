@@ -24,6 +24,10 @@ CheckPlan make_check_plan(const CheckOptions& options, const FileReaders& reader
 // The command line that repeats one case on one backend.
 std::string repeat_command(const CheckOptions& options, const CheckRequest& request,
                            std::string_view backend);
+// The same with other passes and files.
+std::string repeat_command(const CheckOptions& options, const CheckRequest& request,
+                           const std::vector<Pass>& passes, const InputFiles& files,
+                           std::string_view backend);
 // As a shell reads it back: left alone when it has no special character; $'...' where it has control
 // characters or bytes that are no UTF-8, else for any POSIX shell.
 std::string shell_quoted(std::string_view text);

@@ -126,6 +126,10 @@ void read_criteria(const Given& given, CheckOptions& options) {
                 "--slack multiplies the bound that --rtol and --atol replace: give one or the other");
   }
   if (const auto text = given.value("--fd-samples")) options.fd_samples = parse_count("--fd-samples", *text);
+  if (options.fd_samples == 0) {
+    throw Error(ErrorKind::usage,
+                "--fd-samples: 1 or more is expected (--skip oracles,self_consistency leaves them out)");
+  }
   options.full_jacobian = given.flag("--full-jacobian");
   if (const auto text = given.value("--skip")) options.skip = parse_names("--skip", *text);
   options.allow_mistrusted = given.flag("--allow-mistrusted");

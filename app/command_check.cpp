@@ -117,6 +117,8 @@ class CheckRun {
         failure_files_.save(request, pass, results);
       } catch (const Error& error) {
         if (!save_error_) save_error_ = error;
+      } catch (const std::bad_alloc&) {
+        if (!save_error_) save_error_ = Error(ErrorKind::device, "--save-failures: not enough memory");
       }
     }
   }

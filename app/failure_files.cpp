@@ -74,24 +74,23 @@ bool has_outputs_of(const FailedPass& failed, const std::string& check) {
 }
 
 // Of one pass, in the words of the command line.
-std::string repeat_pass(const CheckOptions& options, CheckRequest request, Pass pass,
+std::string repeat_pass(const CheckOptions& options, const CheckRequest& request, Pass pass,
                         std::string_view backend) {
-  request.passes = {pass};
-  return repeat_command(options, request, backend);
+  return repeat_command(options, request, {pass}, request.files, backend);
 }
 
 // The same with the inputs from an archive that holds them by name.
-std::string repeat_from_archive(CheckOptions options, CheckRequest request, const FailedPass& failed,
+std::string repeat_from_archive(CheckOptions options, const CheckRequest& request, const FailedPass& failed,
                                 const fs::path& archive, std::string_view backend) {
   options.box_format.reset();  // the arrays are as the kernels have them
   options.match.reset();
-  request.files.clear();
+  InputFiles files;
   for (const Argument& argument : file_arguments(*request.loss)) {
     const auto has_name = [&](const NamedArray& input) { return input.name == argument.name; };
     if (std::any_of(failed.inputs.begin(), failed.inputs.end(), has_name))
-      request.files.emplace_back(argument.name, archive.string());
+      files.emplace_back(argument.name, archive.string());
   }
-  return repeat_pass(options, std::move(request), failed.pass, backend);
+  return repeat_command(options, request, {failed.pass}, files, backend);
 }
 
 // Comments and one command: the file is a script for a shell.

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "app/interrupt.hpp"
+#include "base/files.hpp"
 
 namespace lossgrad::app {
 namespace {
@@ -49,22 +50,6 @@ class GivenUp {
 
  private:
   bool before_ = InterruptHandler::interrupted();
-};
-
-class Descriptor {
- public:
-  explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
-  ~Descriptor() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  Descriptor(Descriptor&&) = delete;
-  Descriptor& operator=(Descriptor&&) = delete;
-  [[nodiscard]] int get() const { return descriptor_; }
-
- private:
-  int descriptor_;
 };
 
 // -1 when a signal ended the wait: a plain open() of a pipe would wait for its reader whatever signals come.
@@ -120,7 +105,7 @@ bool write_to_descriptor(int descriptor, std::string_view content) {
 
 bool write_to_stream(const fs::path& path, std::string_view content) {
   const GivenUp given_up;
-  const Descriptor stream(open_stream(path, given_up));
+  const FileDescriptor stream(open_stream(path, given_up));
   return stream.get() >= 0 && write_all(stream.get(), content, given_up);
 }
 

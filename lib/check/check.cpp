@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <new>
 
 #include "base/error.hpp"
 #include "base/printable.hpp"
@@ -239,14 +240,17 @@ class CaseRun {
     if (full_.output_hash(kernel.kernel) != bits) explain_difference(kernel, bits, second.sentinels);
   }
 
-  // The second launch, with other sentinels in the outputs, gave other bits than the first. A third launch
-  // like the first tells whether that is the sentinels' doing.
+  // The second launch, with other sentinels in the outputs, gave other bits than the first. Two more like
+  // these tell whether that is the sentinels' doing.
   void explain_difference(const ReadyKernel& kernel, std::uint64_t first_bits,
                           const std::map<std::string, double>& second_sentinels) {
     PassFindings& findings = findings_[kernel.kernel.pass()];
     const StoredOutputs second = full_.stored_outputs(kernel.kernel);
+    launch_full(kernel, 1);
+    bool repeats = full_.stored_outputs(kernel.kernel) == second;
     launch_full(kernel, 0);
-    if (full_.output_hash(kernel.kernel) != first_bits) {
+    repeats = repeats && full_.output_hash(kernel.kernel) == first_bits;
+    if (!repeats) {
       findings.bits.lines.emplace_back("two launches on the same inputs gave different bits");
     } else {
       findings.full.lines.push_back(full_.trace_of_sentinels(kernel.kernel, second, second_sentinels));
@@ -313,6 +317,8 @@ class CaseRun {
       } catch (const Error& error) {  // its kernels are not the ones in question, and the results stand
         if (request_.diagnosis_required || error.kind() == ErrorKind::internal) throw;
         result.reason += "; no diagnosis: " + escaped_controls(error.what());
+      } catch (const std::bad_alloc&) {
+        result.reason += "; no diagnosis: not enough memory";
       }
     }
   }

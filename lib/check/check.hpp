@@ -56,8 +56,8 @@ struct CheckRequest {
   // Inputs from files instead of the scenario: argument name -> values in the argument's own layout. An
   // argument that is not here is generated (dy), with sizes as in `sizes`.
   std::map<std::string, std::vector<double>> inputs;
-  std::vector<std::pair<std::string, std::string>> files;  // for the report
-  std::string command;                                     // that repeats the case
+  InputFiles files;     // for the report
+  std::string command;  // that repeats the case
   // Makes the kernels that are checked; empty: the loss's own. Returns nothing for options that it does not
   // offer (another block size, f64): checks that need such a kernel are left out and say so.
   std::function<std::optional<Kernel>(const KernelOptions&)> make_kernel;

@@ -7,6 +7,7 @@
 
 #include "check/kernel_run.hpp"
 #include "losses/fault.hpp"
+#include "math/running_error.hpp"
 
 namespace lossgrad {
 namespace {
@@ -109,7 +110,8 @@ bool same(double a, double b, double tolerance) {
 
 // How well `deviation` explains the elements that are wrong or that it would make wrong.
 double share_explained(const Elements& elements, const OutputValues& deviation, Dtype dtype) {
-  const double unit = compute_type(dtype) == Dtype::f64 ? 0x1p-53 : 0x1p-24;
+  const double unit = compute_type(dtype) == Dtype::f64 ? ComputeFormat<Dtype::f64>::kUnitRoundoff
+                                                        : ComputeFormat<Dtype::f32>::kUnitRoundoff;
   std::int64_t telling = 0, wrong = 0, explained = 0;
   for (std::size_t i = 0; i < elements.values.size(); ++i) {
     const Element& element = elements.values[i];

@@ -84,8 +84,9 @@ std::vector<std::byte> GuardedBuffer::read_items(std::int64_t first, std::int64_
   return staging;
 }
 
-double GuardedBuffer::fill_with_sentinel(std::uint64_t salt) {
-  const double sentinel = in_nans_ ? kNan : unlikely_number(dtype_, salt);
+double GuardedBuffer::fill_with_sentinel(std::uint64_t salt, std::uint64_t launch) {
+  const double sign = unlikely_number(dtype_, salt) * (launch % 2 == 0 ? 1 : -1);
+  const double sentinel = in_nans_ ? kNan : std::copysign(unlikely_number(dtype_, salt + launch), sign);
   if (bytes() > 0) backend_.fill(*memory_, data_offset_, bytes(), stored(dtype_, sentinel));
   return sentinel;
 }

@@ -40,8 +40,9 @@ class GuardedBuffer {
   // The same as stored bytes.
   [[nodiscard]] std::vector<std::byte> read_items(std::int64_t first, std::int64_t count) const;
 
-  // Fills the data with one number, finite and drawn from `salt`, or NaN as the plan says, and returns it.
-  double fill_with_sentinel(std::uint64_t salt);
+  // Fills the data with one number and returns it: finite, drawn from both, with the other sign for the next
+  // launch; or NaN as the plan says.
+  double fill_with_sentinel(std::uint64_t salt, std::uint64_t launch);
 
   [[nodiscard]] std::uint64_t content_hash() const;
   // The same for results: all NaNs are one, since their signs and payloads are the compiler's choice.

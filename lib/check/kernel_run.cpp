@@ -19,15 +19,11 @@ namespace {
 // transfers.
 constexpr std::int64_t kBlockElements = std::int64_t{1} << 15;
 constexpr std::int64_t kChunkElements = std::int64_t{1} << 19;
-constexpr std::int64_t kMostBlockItems = 1024;
+constexpr std::int64_t kMostEvaluatedItems = 1024;
 
-std::int64_t items_per_block(std::int64_t elements_per_item) {
+std::int64_t items_per_evaluation(std::int64_t elements_per_item) {
   return std::clamp<std::int64_t>(kBlockElements / std::max<std::int64_t>(1, elements_per_item), 1,
-                                  kMostBlockItems);
-}
-
-bool is_input(const Argument& argument, Pass pass) {
-  return argument.is_array() && !is_written(argument, pass);
+                                  kMostEvaluatedItems);
 }
 
 std::uint64_t name_salt(const std::string& name, std::uint64_t salt) {
@@ -87,7 +83,7 @@ namespace {
 // elements.
 template <class Visit>
 void for_each_chunk(std::int64_t items, std::int64_t elements_per_item, Visit visit) {
-  const std::int64_t block = items_per_block(elements_per_item);
+  const std::int64_t block = items_per_evaluation(elements_per_item);
   std::int64_t per_chunk = kChunkElements / std::max<std::int64_t>(1, elements_per_item);
   if (per_chunk > block) per_chunk -= per_chunk % block;
   per_chunk = std::max<std::int64_t>(1, per_chunk);
@@ -120,7 +116,7 @@ void KernelRun::write_values(const Items& items) {
 }
 
 void KernelRun::write_inputs(const InputSource& source, int variant) {
-  const std::int64_t block_items = items_per_block(elements_per_item());
+  const std::int64_t block_items = items_per_evaluation(elements_per_item());
   for_each_chunk(item_count_, elements_per_item(), [&](std::int64_t first, std::int64_t count) {
     std::vector<Items> blocks(block_count(count, block_items));
     parallel_blocks(count, block_items, [&](std::size_t number, std::int64_t at, std::int64_t length) {
@@ -136,12 +132,11 @@ void KernelRun::write_reference_saved(const Kernel& backward) {
   std::vector<Argument> inputs;
   bool any_saved = false;
   for (const Argument& argument : backward.arguments()) {
-    if (is_input(argument, Pass::backward) && argument.role != ArgumentRole::saved)
-      inputs.push_back(argument);
+    if (is_read(argument, Pass::backward) && argument.role != ArgumentRole::saved) inputs.push_back(argument);
     any_saved = any_saved || argument.role == ArgumentRole::saved;
   }
   if (!any_saved) return;
-  const std::int64_t block_items = items_per_block(elements_per_item());
+  const std::int64_t block_items = items_per_evaluation(elements_per_item());
   for_each_chunk(item_count_, elements_per_item(), [&](std::int64_t first, std::int64_t count) {
     const Items chunk = read(inputs, first, count);
     std::vector<Items> blocks(block_count(count, block_items));
@@ -181,12 +176,12 @@ Items KernelRun::cut_items(const Items& chunk, std::int64_t at, std::int64_t len
 std::uint64_t KernelRun::hash_of_inputs(const Kernel& kernel) const {
   std::uint64_t hash = 0;
   for (const Argument& argument : kernel.arguments()) {
-    if (is_input(argument, kernel.pass())) hash = hash * 31 + buffers_.at(argument.name)->content_hash();
+    if (is_read(argument, kernel.pass())) hash = hash * 31 + buffers_.at(argument.name)->content_hash();
   }
   return hash;
 }
 
-LaunchFindings KernelRun::launch(LoadedKernel& loaded, const Kernel& kernel, std::uint64_t salt,
+LaunchFindings KernelRun::launch(LoadedKernel& loaded, const Kernel& kernel, std::uint64_t number,
                                  const LaunchOptions& options) {
   LaunchFindings findings;
   std::vector<LaunchArgument> values;
@@ -202,7 +197,7 @@ LaunchFindings KernelRun::launch(LoadedKernel& loaded, const Kernel& kernel, std
     GuardedBuffer& buffer = at(argument.name);
     if (is_written(argument, kernel.pass())) {
       findings.sentinels[argument.name] =
-          buffer.fill_with_sentinel(name_salt(argument.name, salt_ + salt + 1));
+          buffer.fill_with_sentinel(name_salt(argument.name, salt_ + 1), number);
     }
     values.emplace_back(buffer.address());
   }
@@ -238,7 +233,7 @@ void KernelRun::compare_block(const Kernel& kernel, const Items& items, Comparis
   request_.loss->evaluate({kernel.pass(), request_.dtype, request_.convention}, items, reference);
   std::vector<ItemState> states(static_cast<std::size_t>(items.count));
   for (const Argument& argument : kernel.arguments()) {
-    if (!is_input(argument, kernel.pass()) || argument.role == ArgumentRole::saved) continue;
+    if (!is_read(argument, kernel.pass()) || argument.role == ArgumentRole::saved) continue;
     const ItemLayout layout = buffers_.at(argument.name)->layout();
     const auto values = items.at(argument.name);
     for (std::size_t e = 0; e < values.size(); ++e) {
@@ -266,7 +261,7 @@ void KernelRun::compare_block(const Kernel& kernel, const Items& items, Comparis
 Comparison KernelRun::compare(const Kernel& kernel, const std::function<void(double)>& progress) const {
   tbb::enumerable_thread_specific<Comparison> parts(
       [&] { return Comparison(request_.dtype, request_.tolerance); });
-  const std::int64_t block_items = items_per_block(elements_per_item());
+  const std::int64_t block_items = items_per_evaluation(elements_per_item());
   for_each_chunk(item_count_, elements_per_item(), [&](std::int64_t first, std::int64_t count) {
     const Items chunk = read(kernel.arguments(), first, count);
     parallel_blocks(count, block_items, [&](std::size_t, std::int64_t at, std::int64_t length) {
@@ -306,28 +301,6 @@ std::uint64_t KernelRun::output_hash(const Kernel& kernel) const {
     }
   }
   return hash;
-}
-
-std::optional<std::string> KernelRun::first_unwritten(const Kernel& kernel,
-                                                      const std::map<std::string, double>& sentinels) const {
-  std::optional<std::string> found;
-  for (const Argument& argument : kernel.arguments()) {
-    const auto sentinel = sentinels.find(argument.name);
-    if (sentinel == sentinels.end() || found) continue;
-    const GuardedBuffer& buffer = *buffers_.at(argument.name);
-    for_each_chunk(item_count_, buffer.layout().per_item(), [&](std::int64_t first, std::int64_t count) {
-      if (found) return;
-      const auto bytes = buffer.read_items(first, count);
-      std::vector<double> values(bytes.size() / size_in_bytes(request_.dtype));
-      decode(request_.dtype, bytes, values);
-      const auto at = std::find(values.begin(), values.end(), sentinel->second);
-      if (at == values.end()) return;
-      const std::int64_t item = first + buffer.layout().item_of(count, at - values.begin());
-      found = argument.name + " of " + request_.loss->item_name() + " " + std::to_string(item) +
-              " is not written";
-    });
-  }
-  return found;
 }
 
 StoredOutputs KernelRun::stored_outputs(const Kernel& kernel) const {
@@ -384,7 +357,7 @@ std::vector<std::pair<std::string, std::vector<double>>> KernelRun::inputs_of(co
   std::vector<std::pair<std::string, std::vector<double>>> inputs;
   for (const Argument& argument : kernel.arguments()) {
     const std::string& name = argument.name;
-    if (!is_input(argument, kernel.pass())) continue;
+    if (!is_read(argument, kernel.pass())) continue;
     std::vector<double> values(static_cast<std::size_t>(buffers_.at(name)->layout().per_item()));
     decode(request_.dtype, buffers_.at(name)->read_items(item, 1), values);
     inputs.emplace_back(name, std::move(values));

@@ -52,9 +52,9 @@ class KernelRun {
   // Saved arguments as the reference gives them for the inputs in the buffers, rounded to the storage type.
   void write_reference_saved(const Kernel& backward);
 
-  // Fills what the kernel writes with sentinels (drawn from `salt`, or NaN by the plan), launches, waits,
-  // looks at canaries and at the inputs.
-  LaunchFindings launch(LoadedKernel& loaded, const Kernel& kernel, std::uint64_t salt = 0,
+  // Fills what the kernel writes with sentinels (other ones for the next `number`, or NaN by the plan),
+  // launches, waits, looks at canaries and at the inputs.
+  LaunchFindings launch(LoadedKernel& loaded, const Kernel& kernel, std::uint64_t number = 0,
                         const LaunchOptions& options = {});
 
   // Every element that the kernel wrote against the reference.
@@ -67,11 +67,6 @@ class KernelRun {
   [[nodiscard]] std::int64_t written_elements(const Kernel& kernel) const;
   // One hash over all that the kernel writes.
   [[nodiscard]] std::uint64_t output_hash(const Kernel& kernel) const;
-  // The first element that still holds its sentinel, as "d_pred of box 3 is not written"; else nothing. NaN,
-  // which may be a result, is not looked for.
-  [[nodiscard]] std::optional<std::string> first_unwritten(
-      const Kernel& kernel, const std::map<std::string, double>& sentinels) const;
-
   [[nodiscard]] StoredOutputs stored_outputs(const Kernel& kernel) const;
   // The same with one NaN for all, whose signs and payloads are the compiler's choice.
   [[nodiscard]] StoredOutputs comparable_outputs(const Kernel& kernel) const;

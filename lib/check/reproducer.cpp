@@ -2,7 +2,6 @@
 #include "check/reproducer.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "check/check_request.hpp"
 
@@ -37,17 +36,9 @@ std::int64_t count_of(const std::vector<ItemRun>& runs) {
 
 std::vector<std::int64_t> shape_of(const CheckRequest& request, const Argument& argument,
                                    std::int64_t items) {
+  const Sizes sizes = sizes_with(request, items);
   std::vector<std::int64_t> shape;
-  for (const std::string& axis : argument.axes) {
-    std::int64_t length = 0;
-    const auto [end, code] = std::from_chars(axis.data(), axis.data() + axis.size(), length);
-    if (axis == request.loss->item_size()) {
-      length = items;
-    } else if (code != std::errc()) {
-      length = request.sizes.at(axis);
-    }
-    shape.push_back(length);
-  }
+  for (const std::string& axis : argument.axes) shape.push_back(axis_length(argument, axis, sizes));
   return shape;
 }
 
@@ -84,7 +75,7 @@ std::vector<NamedArray> gather_inputs(const CheckRequest& request, const InputSo
   std::vector<Gathered> arrays;
   const Kernel kernel = own_kernel(request, pass, request.dtype);
   for (const Argument& argument : kernel.arguments()) {
-    if (!argument.is_array() || is_written(argument, pass) || argument.role == ArgumentRole::saved) continue;
+    if (!is_read(argument, pass) || argument.role == ArgumentRole::saved) continue;
     names.push_back(argument.name);
     arrays.emplace_back(request, argument, argument.name, request.dtype, count_of(runs));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An array read from a file: values in double (exact for f16, bf16, f32, f64 and integers up to 2^53), C
+// An array read from a file: values in double (all exact: integers that double cannot hold are refused), C
 // order.
 #pragma once
 

@@ -139,7 +139,7 @@ void read_npy_values(ByteSource& source, const NpyHeader& header, const NpyBlock
     if (good < count) {
       source.fail_at(offset + good * header.item_size,
                      "element " + std::to_string(first + good) + " (" + header.stored_type() +
-                         ") is an integer that double cannot hold, expected one up to 2^53");
+                         ") is an integer that double cannot hold, expected one that it holds exactly");
     }
     take(first, std::span<const double>(values).first(count));
   }

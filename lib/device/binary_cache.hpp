@@ -35,7 +35,7 @@ class BinaryCache {
   // is).
   [[nodiscard]] std::optional<std::filesystem::path> find_file(std::string_view key,
                                                                std::string_view kind) const;
-  // False when it could not be stored (no folder, disk full, read-only).
+  // False when it could not be stored (no folder, disk full, read-only, larger than the limit).
   bool store(std::string_view key, std::string_view kind, std::span<const std::byte> payload) const;
 
  private:

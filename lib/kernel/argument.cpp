@@ -61,19 +61,23 @@ bool is_written(const Argument& argument, Pass pass) {
   }
 }
 
+bool is_read(const Argument& argument, Pass pass) {
+  return argument.is_array() && !is_written(argument, pass);
+}
+
+std::int64_t axis_length(const Argument& argument, const std::string& axis, const Sizes& sizes) {
+  std::int64_t number = 0;
+  const auto [end, code] = std::from_chars(axis.data(), axis.data() + axis.size(), number);
+  if (code == std::errc() && end == axis.data() + axis.size()) return number;
+  const auto found = sizes.find(axis);
+  if (found == sizes.end())
+    throw Error(ErrorKind::internal, "argument " + argument.name + " has the unknown axis " + axis);
+  return found->second;
+}
+
 std::int64_t element_count(const Argument& argument, const Sizes& sizes) {
   std::int64_t count = 1;
-  for (const std::string& axis : argument.axes) {
-    std::int64_t number = 0;
-    const auto [end, code] = std::from_chars(axis.data(), axis.data() + axis.size(), number);
-    if (code == std::errc() && end == axis.data() + axis.size()) {
-      count *= number;
-    } else if (const auto found = sizes.find(axis); found != sizes.end()) {
-      count *= found->second;
-    } else {
-      throw Error(ErrorKind::internal, "argument " + argument.name + " has the unknown axis " + axis);
-    }
-  }
+  for (const std::string& axis : argument.axes) count *= axis_length(argument, axis, sizes);
   return count;
 }
 

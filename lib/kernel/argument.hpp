@@ -44,9 +44,14 @@ struct Argument {
 
 // Whether a kernel of this pass writes the argument; forward writes `saved`, backward reads it.
 bool is_written(const Argument& argument, Pass pass);
+// An array that a kernel of the pass is given.
+bool is_read(const Argument& argument, Pass pass);
 
-// Number of elements of one array argument. Throws ErrorKind::internal for an axis that `sizes` does not
-// name.
+// Length of one of the axes of an array argument: a number, or one of `sizes`. Throws ErrorKind::internal for
+// an axis that is neither.
+std::int64_t axis_length(const Argument& argument, const std::string& axis, const Sizes& sizes);
+
+// Number of elements of one array argument; the same error.
 std::int64_t element_count(const Argument& argument, const Sizes& sizes);
 
 }  // namespace lossgrad

@@ -37,10 +37,6 @@ std::string_view verdict_paint(Verdict verdict) {
   return {};
 }
 
-std::string painted(const std::string& text, std::string_view paint, const ConsoleStyle& style) {
-  return style.color ? std::string(paint) + text + std::string(terminal::kReset) : text;
-}
-
 std::string heading(const CaseId& id) {
   std::string text = id.loss + " " + std::string(name(id.dtype));
   for (const std::string& word : size_words(id)) text += "  " + word;

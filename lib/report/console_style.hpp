@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace lossgrad {
@@ -20,5 +21,10 @@ inline constexpr std::string_view kGreen = "\x1b[32m";
 inline constexpr std::string_view kYellow = "\x1b[33m";
 inline constexpr std::string_view kRedBold = "\x1b[1;31m";
 }  // namespace terminal
+
+// `text` in `paint`, where the style has colours.
+inline std::string painted(const std::string& text, std::string_view paint, const ConsoleStyle& style) {
+  return style.color ? std::string(paint) + text + std::string(terminal::kReset) : text;
+}
 
 }  // namespace lossgrad

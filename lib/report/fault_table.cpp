@@ -112,14 +112,11 @@ void print_fault_summary(std::ostream& out, const Run& run, double seconds, cons
     ++diagnosed;
     named += *fault.diagnosed_as > 0 ? 1 : 0;
   }
-  const auto painted = [&](const std::string& text, std::string_view paint) {
-    return style.color ? std::string(paint) + text + std::string(terminal::kReset) : text;
-  };
-  if (!run.complete) out << painted("stopped early; ", terminal::kYellow);
+  if (!run.complete) out << painted("stopped early; ", terminal::kYellow, style);
   out << counted(static_cast<std::int64_t>(run.faults.size()), "fault") << ": "
-      << painted(grouped(tally.caught) + " caught", terminal::kGreen);
+      << painted(grouped(tally.caught) + " caught", terminal::kGreen, style);
   if (tally.slipped > 0)
-    out << ", " << painted(grouped(tally.slipped) + " slipped through", terminal::kRedBold);
+    out << ", " << painted(grouped(tally.slipped) + " slipped through", terminal::kRedBold, style);
   if (tally.equivalent > 0) out << ", " << grouped(tally.equivalent) << " equivalent";
   if (diagnosed > 0)
     out << "; " << grouped(named) << " of " << grouped(diagnosed) << " named by the diagnosis";

@@ -25,16 +25,18 @@ enum class Verdict {
 std::string_view name(Verdict verdict);
 std::optional<Verdict> parse_verdict(std::string_view text);
 
+using InputFiles = std::vector<std::pair<std::string, std::string>>;  // argument name, path as given
+
 // What was checked. Two results with the same case and check are about the same thing in two runs.
 struct CaseId {
   std::string loss;  // "ciou"
   Pass pass = Pass::forward;
   std::string convention;  // "yolo"
   Dtype dtype = Dtype::f32;
-  Sizes sizes;                                             // {"N": 1048576}
-  std::map<std::string, double> parameters;                // {"margin": 0.5}
-  std::string scenario;                                    // "mixed"; "file" for inputs read from files
-  std::vector<std::pair<std::string, std::string>> files;  // argument name -> path, as given
+  Sizes sizes;                               // {"N": 1048576}
+  std::map<std::string, double> parameters;  // {"margin": 0.5}
+  std::string scenario;                      // "mixed"; "file" for inputs read from files
+  InputFiles files;
   std::uint64_t seed = 0;
   std::string backend;      // "host"
   std::string kernel_id;    // "yolo_ciou_loss_backward__f32__256"

@@ -121,7 +121,7 @@ TEST(GuardedBuffer, OneArgumentAloneIsOffAlignment) {
 TEST(GuardedBuffer, NansInItAndAroundIt) {
   for (const Dtype dtype : kAllDtypes) {
     GuardedBuffer buffer(host(), "d_pred", dtype, kBoxes, {.in_nans = true}, 1);
-    EXPECT_TRUE(std::isnan(buffer.fill_with_sentinel(1)));
+    EXPECT_TRUE(std::isnan(buffer.fill_with_sentinel(1, 0)));
     for (const double value : read(buffer, dtype, 0, kBoxes.items)) EXPECT_TRUE(std::isnan(value));
     EXPECT_EQ(buffer.canary_damage(), std::nullopt);
     std::fill_n(buffer.address() - size_in_bytes(dtype), size_in_bytes(dtype), std::byte{1});
@@ -178,7 +178,7 @@ TEST(GuardedBuffer, SentinelFillsEveryElementAndNothingElse) {
     GuardedBuffer buffer = make(dtype, kBoxes, 1);
     std::set<double> sentinels;
     for (std::uint64_t salt = 0; salt < 8; ++salt) {
-      const double sentinel = buffer.fill_with_sentinel(salt);
+      const double sentinel = buffer.fill_with_sentinel(salt, 0);
       EXPECT_TRUE(std::isfinite(sentinel));
       EXPECT_NE(sentinel, 0);
       EXPECT_EQ(sentinel, round_to(dtype, sentinel));
@@ -190,10 +190,22 @@ TEST(GuardedBuffer, SentinelFillsEveryElementAndNothingElse) {
   }
 }
 
+TEST(GuardedBuffer, TheNextLaunchHasASentinelOfTheOtherSign) {
+  for (const Dtype dtype : kAllDtypes) {
+    GuardedBuffer buffer = make(dtype, {4, 1, 1}, 1);
+    for (std::uint64_t salt = 0; salt < 2000; ++salt) {
+      const double first = buffer.fill_with_sentinel(salt, 0);
+      const double second = buffer.fill_with_sentinel(salt, 1);
+      EXPECT_LT(first * second, 0) << salt;
+      EXPECT_GT(first * buffer.fill_with_sentinel(salt, 2), 0) << salt;
+    }
+  }
+}
+
 TEST(GuardedBuffer, EmptyBuffer) {
   for (const Dtype dtype : kAllDtypes) {
     GuardedBuffer buffer = make(dtype, {4, 0, 1}, 1);
-    (void)buffer.fill_with_sentinel(3);
+    (void)buffer.fill_with_sentinel(3, 0);
     EXPECT_TRUE(buffer.read_items(0, 0).empty());
     EXPECT_EQ(buffer.canary_damage(), std::nullopt);
     std::memset(buffer.address(), 0x55, 1);
@@ -307,7 +319,7 @@ TEST(GuardedBuffer, HashIsOfTheContentAlone) {
 TEST(GuardedBuffer, HashCoversEveryPieceOfALargeBuffer) {
   const ItemLayout layout{1, 1300000, 1};  // 10.4 MB of f64
   GuardedBuffer buffer = make(Dtype::f64, layout);
-  (void)buffer.fill_with_sentinel(1);
+  (void)buffer.fill_with_sentinel(1, 0);
   std::set<std::uint64_t> hashes = {buffer.content_hash()};
   for (const std::int64_t element : {524287, 524288, 1048575, 1048576, 1299999}) {
     damage(buffer, Dtype::f64, element);

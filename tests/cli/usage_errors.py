@@ -36,6 +36,7 @@ class UsageErrors(CliCase):
         self.assert_usage("check ciou --seed x", "--seed")
         self.assert_usage("check ciou --slack 0", "--slack")
         self.assert_usage("check ciou --slack nan", "--slack")
+        self.assert_usage("check ciou --fd-samples 0", "--fd-samples", "1 or more")
 
     def test_combinations(self):
         self.assert_usage("check ciou --rtol 1e-5", "--atol")

@@ -170,7 +170,8 @@ TEST(Npy, RejectsIntegersThatDoubleCannotHold) {
     return read_error(with_header(1, dict_of(descr, false, "(2,)"), data));
   };
   const std::string expected =
-      "x.npy: byte 136: element 1 (%) is an integer that double cannot hold, expected one up to 2^53";
+      "x.npy: byte 136: element 1 (%) is an integer that double cannot hold, expected one that it holds "
+      "exactly";
   const auto message = [&](const std::string& type) {
     return std::string(expected).replace(expected.find('%'), 1, type);
   };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of embeddings and labels: as each argument of cosine beside others that fit it, as .npy and in an
 // archive.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,8 @@ Array read_bytes(std::span<const std::byte> bytes, const MemberChoice& choice) {
 
 // Ones, as rows or labels beside an array of this shape.
 Array beside(const std::string& argument, const std::vector<std::int64_t>& shape) {
-  const std::int64_t rows = shape.empty() ? 1 : shape.front();
+  constexpr std::int64_t kMostRows = 4096;  // a shape with a 0 may have any number of them
+  const std::int64_t rows = shape.empty() ? 1 : std::min(shape.front(), kMostRows);
   Array array{argument, "f32", {rows, shape.size() == 2 ? shape.back() : 3}, {}};
   if (argument == "y") array.shape.pop_back();
   std::size_t count = 1;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/host/compiler.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -50,6 +51,21 @@ constexpr auto kInstrumented = std::to_array<const char*>(
 constexpr auto kFastMath = std::to_array<const char*>(
     {"-fassociative-math", "-freciprocal-math", "-fno-signed-zeros", "-ffinite-math-only"});
 constexpr const char* kNoUndefinedSymbols = "-Wl,-z,defs";
+
+// -march=native and its like in CXX.
+bool means_this_cpu(const std::vector<std::string>& command) {
+  return std::any_of(command.begin(), command.end(),
+                     [](const std::string& word) { return word.ends_with("=native"); });
+}
+
+// The line of /proc/cpuinfo that says what the CPU can do; empty where there is none.
+std::string cpu_features() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    if (line.starts_with("flags") || line.starts_with("Features")) return line;
+  }
+  return {};
+}
 
 std::vector<std::string> options_for(const std::string& compiler_version) {
   std::vector<std::string> options(kOptions.begin(), kOptions.end());
@@ -177,6 +193,7 @@ Compiler Compiler::find() {
 BuildTarget Compiler::target() const {
   BuildTarget target{"c++", version_, machine_architecture(), options_for(version_)};
   target.options.insert(target.options.end(), command_.begin() + 1, command_.end());
+  if (means_this_cpu(command_)) target.options.push_back("cpu=" + cpu_features());
   target.options.push_back("headers=" + cuda_headers_hash());
   std::string fast_math = "fast math:";  // of kernels that ask for it
   for (const char* option : kFastMath) (fast_math += ' ') += option;

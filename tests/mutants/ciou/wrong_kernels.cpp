@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults that the built-in kernel has no place for: it has no barrier. And faults of the dictionary in
-// another kernel's text: corner code, whose rounding is not the built-in kernel's, gets the same diagnosis.
+// Faults that the built-in kernel has no place for: it has no barrier, nor a maximum that drops NaN. And
+// faults of the dictionary in another kernel's text: corner code, whose rounding is not the built-in
+// kernel's, gets the same diagnosis.
 #include "mutants/wrong_kernels.hpp"
 
 #include "mutants/ciou/corner_files.hpp"

@@ -140,7 +140,8 @@ __forceinline__ float norm3df(float a, float b, float c) { return static_cast<fl
 __forceinline__ float fdividef(float a, float b) { return a / b; }
 
 // Intrinsics. The approximate ones are computed accurately: the host cannot show the error that they have on
-// a GPU, and a run on a GPU is judged without an allowance for it (of the functions only atan has one).
+// a GPU, and a run on a GPU is judged without an allowance for it (of the functions only atan, atan2 and
+// rsqrt have one).
 __forceinline__ float __fdividef(float a, float b) { return a / b; }
 __forceinline__ float __fadd_rn(float a, float b) { return a + b; }
 __forceinline__ float __fsub_rn(float a, float b) { return a - b; }
