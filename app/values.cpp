@@ -150,7 +150,8 @@ std::int64_t parse_count(std::string_view flag, std::string_view text) {
       "a whole number of at least 0, for example 1000, 16k, 1M, 1e6 or 4Ki";
   Decimal decimal;
   std::int64_t value = 0;
-  if (!split_decimal(text, decimal) || !evaluate(decimal, value)) fail(flag, text, kExpected);
+  if (!split_decimal(text, decimal)) fail(flag, text, kExpected);
+  if (!evaluate(decimal, value)) fail(flag, text, "a whole number below 2^63");
   return value;
 }
 

@@ -31,7 +31,11 @@ std::string nearest_name(std::string_view given, std::span<const std::string> kn
   });
   const bool near_enough = nearest != known.end() && edit_distance(given, *nearest) <=
                                                          std::clamp<std::size_t>(nearest->size() / 3, 1, 3);
-  return near_enough ? *nearest : "";
+  if (near_enough) return *nearest;
+  constexpr std::size_t kTellingBeginning = 3;
+  const auto longer =
+      std::find_if(known.begin(), known.end(), [&](const auto& name) { return name.starts_with(given); });
+  return given.size() >= kTellingBeginning && longer != known.end() ? *longer : "";
 }
 
 std::string unknown_name_message(std::string_view kind, std::string_view given,

@@ -39,6 +39,12 @@ TEST(UnknownName, OffersTheNearestAndListsAll) {
             "near_identical");
 }
 
+TEST(UnknownName, OffersWhatGoesOnFromIt) {
+  EXPECT_EQ(nearest_name("touch", kScenarios), "touching");
+  EXPECT_EQ(nearest_name("near_", kScenarios), "near_identical");
+  EXPECT_EQ(nearest_name("", kScenarios), "");
+}
+
 TEST(UnknownName, OffersNothingFarAway) {
   EXPECT_EQ(unknown_name_message("scenario", "quaternion", kScenarios),
             "unknown scenario 'quaternion': known: typical, touching, thin, tiny, near_identical");

@@ -131,6 +131,28 @@ TEST(CiouScenarios, NearTouchingFillsTheWayToTheEdge) {
   }
 }
 
+// The largest difference of two components, in the target's size.
+double largest_difference(const CiouSample& s) {
+  double largest = 0;
+  for (std::size_t i = 0; i < 4; ++i)
+    largest = std::max(largest, std::abs(s.pred[i] - s.target[i]) / s.target[2 + i % 2]);
+  return largest;
+}
+
+TEST(CiouScenarios, NearEqualFillsTheWayToEquality) {
+  for (const Dtype dtype : {Dtype::f32, Dtype::f64}) {
+    const auto between = [&](double least, double most) {
+      return share("near_equal", dtype, [&](const CiouSample& s) {
+        return largest_difference(s) >= least && largest_difference(s) < most;
+      });
+    };
+    const double least = dtype == Dtype::f64 ? 1e-14 : 1e-6;
+    EXPECT_EQ(between(0, 0.1001), 1) << name(dtype);
+    for (double decade = least; decade < 0.05; decade *= 10)
+      EXPECT_GT(between(decade, 10 * decade), 0.03) << name(dtype) << ' ' << decade;
+  }
+}
+
 // In every storage type, some edge of one box lies exactly on an edge of the other.
 TEST(CiouScenarios, TouchingBoxesShareEdgesExactly) {
   for (const Dtype dtype : kAllDtypes) {

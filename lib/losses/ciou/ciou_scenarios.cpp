@@ -143,6 +143,21 @@ Pair near_touching(ItemRandom& random, Dtype dtype) {
   return pair;
 }
 
+// Of size 1 or so about the origin, as alike as a gap says that is 1 ulp (of 1) to 0.1: what grows with the
+// distance or with the difference of the aspect ratios does so through all its decades.
+Pair near_equal(ItemRandom& random, Dtype dtype) {
+  const double gap = random.log_uniform(ulp(dtype, 1), 0.1);
+  Pair pair{};
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    pair.target[axis] = random.uniform(-0.25, 0.25);
+    pair.target[axis + 2] = random.log_uniform(0.5, 2);
+  }
+  for (std::size_t component = 0; component < 4; ++component)
+    pair.pred[component] =
+        pair.target[component] + gap * random.uniform(-1, 1) * pair.target[2 + component % 2];
+  return pair;
+}
+
 Pair thin(ItemRandom& random, Dtype) {
   const auto side_lengths = [&](Box& box) {
     const double length = random.log_uniform(1, 1000);
@@ -219,6 +234,8 @@ const ScenarioTable<Draw>& table() {
           {{"near_touching",
             "edges apart by 1 ulp to 0.1 of boxes of size 1, log-uniform, outside and inside"},
            near_touching},
+          {{"near_equal", "prediction and target of size 1 alike but for 1 ulp to 0.1, log-uniform"},
+           near_equal},
           {{"thin", "aspect ratios from 1 to 1e6"}, thin},
           {{"tiny", "sizes 1e-5 to 1e-2, areas around eps"}, tiny},
           {{"far", "coordinates up to 1e7 (half the largest value in f16), sizes 1 to 1000"}, far},

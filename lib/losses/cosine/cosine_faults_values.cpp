@@ -44,6 +44,17 @@ std::vector<Fault> cosines() {
        .summary = "|x1| were the root of the sum of magnitudes",  // the sum of |x|
        .pass = kForward,
        .edits = {{"sums.x11 += x1[e] * x1[e];", "sums.x11 += absolute(x1[e]);"}}},
+      {.name = "small_cosine_as_zero",
+       .family = FaultFamily::branch,
+       .summary = "a cosine below 1e-4 were 0",
+       .pass = kForward,
+       .edits = {{"const C cosine = sums.x12 * factors.r1 * factors.r2;",
+                  "const C product = sums.x12 * factors.r1 * factors.r2;\n"
+                  "  const C cosine = absolute(product) < C(1e-4) ? C(0) : product;",
+                  2}},
+       .dtypes = kWideDtypes,
+       .elsewhere = kBelow16Bits,
+       .scenario = "orthogonal"},
       {.name = "root_in_f32",
        .family = FaultFamily::low_precision,
        .summary = "|x1| were a float",

@@ -114,6 +114,10 @@ Pair orthogonal(ItemRandom& random, const Shape& shape) {
   if (shape.n_dim == 1) return {std::move(x1), normals(random, 1), 0};
   if (random.chance(0.5)) {
     Values x2 = at_right_angles(random, x1);
+    if (random.chance(0.5)) {
+      const double cosine = random.sign() * random.log_uniform(ulp(compute_type(shape.dtype), 1), 0.1);
+      x2 = sum(std::move(x2), times(x1, cosine));
+    }
     return {std::move(x1), std::move(x2), 0};
   }
   // Exactly: no component is in both rows.
@@ -239,7 +243,9 @@ const ScenarioTable<Draw>& table() {
             .summary = "x2 a negative multiple of x1, exact or as near_parallel",
             .made_of_zeros = true},
            antiparallel},
-          {{"orthogonal", "cos 0, exactly in half of the rows"}, orthogonal},
+          {{"orthogonal",
+            "cos 0, in half of the rows exactly, in a quarter 1 ulp to 0.1 from it, log-uniform"},
+           orthogonal},
           {{"near_margin", "cos within a few ulp of the margin, all labels -1", true}, near_margin},
           {{"about_margin",
             "cos apart from the margin by 1 ulp to 0.1, log-uniform, all labels -1; then x2 is rounded"},
