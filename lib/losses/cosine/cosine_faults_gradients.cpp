@@ -104,8 +104,6 @@ std::vector<Fault> norms() {
                   "const C product = sums.x12 * factors.r1 * factors.r2;\n"
                   "  const C cosine = absolute(product) < C(1e-4) ? C(0) : product;",
                   2}},
-       .dtypes = kWideDtypes,
-       .elsewhere = kBelow16Bits,
        .scenario = "orthogonal"},
       {.name = "gradient_norm_in_f32",
        .family = FaultFamily::low_precision,
