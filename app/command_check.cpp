@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <new>
 #include <ostream>
 
 #include "app/check_plan.hpp"

@@ -2,7 +2,6 @@
 #include "app/file_inputs.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <functional>
 
@@ -126,9 +125,7 @@ std::string axes_text(const Argument& argument, const Sizes& sizes) {
 
 // A literal axis must agree, a named one agrees with what is known of it or makes it known.
 bool axis_fits(const std::string& axis, std::int64_t length, Sizes& sizes) {
-  std::int64_t number = 0;
-  const auto [end, code] = std::from_chars(axis.data(), axis.data() + axis.size(), number);
-  if (code == std::errc()) return end == axis.data() + axis.size() && number == length;
+  if (const auto number = literal_axis(axis)) return *number == length;
   return sizes.emplace(axis, length).first->second == length;
 }
 

@@ -33,9 +33,14 @@ std::string nearest_name(std::string_view given, std::span<const std::string> kn
                                                          std::clamp<std::size_t>(nearest->size() / 3, 1, 3);
   if (near_enough) return *nearest;
   constexpr std::size_t kTellingBeginning = 3;
-  const auto longer =
-      std::find_if(known.begin(), known.end(), [&](const auto& name) { return name.starts_with(given); });
-  return given.size() >= kTellingBeginning && longer != known.end() ? *longer : "";
+  if (given.size() < kTellingBeginning) return "";
+  std::string shortest;
+  for (const std::string& name : known) {
+    const bool goes_on = name.size() > given.size() &&
+                         edit_distance(given, std::string_view(name).substr(0, given.size())) == 0;
+    if (goes_on && (shortest.empty() || name.size() < shortest.size())) shortest = name;
+  }
+  return shortest;
 }
 
 std::string unknown_name_message(std::string_view kind, std::string_view given,

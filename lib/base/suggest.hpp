@@ -13,8 +13,8 @@ namespace lossgrad {
 // ignored.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-// The nearest of the names when it is near enough to be a slip, else the first one that begins with `given`
-// (three letters at least); empty when there is none.
+// The nearest of the names when it is near enough to be a slip, else the shortest one that begins with
+// `given` (three characters at least; letter case is ignored); empty when there is none.
 std::string nearest_name(std::string_view given, std::span<const std::string> known);
 
 // "unknown scenario 'typcal': did you mean 'typical'? known: typical, touching, ..."

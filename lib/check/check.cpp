@@ -172,12 +172,12 @@ class CaseRun {
 
   // A launch at the full size; its time and what it damaged go to the guards of its pass, or to those of
   // backward where forward is launched only for what it saves.
-  LaunchFindings launch_full(const ReadyKernel& kernel, std::uint64_t salt) {
+  LaunchFindings launch_full(const ReadyKernel& kernel, std::uint64_t number) {
     const Pass pass = kernel.kernel.pass();
     const bool own = wants(request_, pass);
     Findings& guards = findings_[own ? pass : Pass::backward].full;
     const Stopwatch watch;
-    LaunchFindings launched = full_.launch(*kernel.loaded, kernel.kernel, salt);
+    LaunchFindings launched = full_.launch(*kernel.loaded, kernel.kernel, number);
     guards.seconds += watch.seconds();
     for (std::string line : launched.damage) {
       if (!own) line.insert(0, std::string(name(pass)) + ": ");
@@ -245,10 +245,9 @@ class CaseRun {
   void explain_difference(const ReadyKernel& kernel, std::uint64_t first_bits,
                           const std::map<std::string, double>& second_sentinels) {
     PassFindings& findings = findings_[kernel.kernel.pass()];
-    const StoredOutputs second = full_.stored_outputs(kernel.kernel);
-    launch_full(kernel, 1);
-    bool repeats = full_.stored_outputs(kernel.kernel) == second;
-    launch_full(kernel, 0);
+    const StoredOutputs second = full_.comparable_outputs(kernel.kernel);
+    bool repeats = full_.repeats(*kernel.loaded, kernel.kernel, 1, second);
+    (void)full_.launch(*kernel.loaded, kernel.kernel, 0);
     repeats = repeats && full_.output_hash(kernel.kernel) == first_bits;
     if (!repeats) {
       findings.bits.lines.emplace_back("two launches on the same inputs gave different bits");
@@ -318,6 +317,7 @@ class CaseRun {
         if (request_.diagnosis_required || error.kind() == ErrorKind::internal) throw;
         result.reason += "; no diagnosis: " + escaped_controls(error.what());
       } catch (const std::bad_alloc&) {
+        if (request_.diagnosis_required) throw;
         result.reason += "; no diagnosis: not enough memory";
       }
     }

@@ -132,7 +132,7 @@ void KernelRun::write_reference_saved(const Kernel& backward) {
   std::vector<Argument> inputs;
   bool any_saved = false;
   for (const Argument& argument : backward.arguments()) {
-    if (is_read(argument, Pass::backward) && argument.role != ArgumentRole::saved) inputs.push_back(argument);
+    if (is_drawn(argument, Pass::backward)) inputs.push_back(argument);
     any_saved = any_saved || argument.role == ArgumentRole::saved;
   }
   if (!any_saved) return;
@@ -212,6 +212,12 @@ LaunchFindings KernelRun::launch(LoadedKernel& loaded, const Kernel& kernel, std
   return findings;
 }
 
+bool KernelRun::repeats(LoadedKernel& loaded, const Kernel& kernel, std::uint64_t number,
+                        const StoredOutputs& outputs) {
+  (void)launch(loaded, kernel, number);
+  return comparable_outputs(kernel) == outputs;
+}
+
 Items KernelRun::read(std::span<const Argument> of, std::int64_t first, std::int64_t count) const {
   Items items;
   items.first = first;
@@ -233,7 +239,7 @@ void KernelRun::compare_block(const Kernel& kernel, const Items& items, Comparis
   request_.loss->evaluate({kernel.pass(), request_.dtype, request_.convention}, items, reference);
   std::vector<ItemState> states(static_cast<std::size_t>(items.count));
   for (const Argument& argument : kernel.arguments()) {
-    if (!is_read(argument, kernel.pass()) || argument.role == ArgumentRole::saved) continue;
+    if (!is_drawn(argument, kernel.pass())) continue;
     const ItemLayout layout = buffers_.at(argument.name)->layout();
     const auto values = items.at(argument.name);
     for (std::size_t e = 0; e < values.size(); ++e) {
@@ -330,7 +336,7 @@ OutputValues KernelRun::output_values(const Kernel& kernel) const {
 std::string KernelRun::trace_of_sentinels(const Kernel& kernel, const StoredOutputs& other,
                                           const std::map<std::string, double>& other_sentinels) const {
   const std::size_t element = size_in_bytes(request_.dtype);
-  const StoredOutputs mine = stored_outputs(kernel);
+  const StoredOutputs mine = comparable_outputs(kernel);
   std::optional<std::string> first;
   for (const auto& [name, bytes] : mine) {
     std::vector<std::byte> sentinel(element);

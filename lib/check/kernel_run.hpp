@@ -6,7 +6,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,6 +56,10 @@ class KernelRun {
   LaunchFindings launch(LoadedKernel& loaded, const Kernel& kernel, std::uint64_t number = 0,
                         const LaunchOptions& options = {});
 
+  // Whether a launch of this number gives these outputs (comparable ones) again.
+  bool repeats(LoadedKernel& loaded, const Kernel& kernel, std::uint64_t number,
+               const StoredOutputs& outputs);
+
   // Every element that the kernel wrote against the reference.
   [[nodiscard]] Comparison compare(const Kernel& kernel,
                                    const std::function<void(double)>& progress = {}) const;
@@ -71,7 +74,7 @@ class KernelRun {
   // The same with one NaN for all, whose signs and payloads are the compiler's choice.
   [[nodiscard]] StoredOutputs comparable_outputs(const Kernel& kernel) const;
   [[nodiscard]] OutputValues output_values(const Kernel& kernel) const;
-  // Outputs differ from those of `other`, a launch that began with other sentinels: "d_pred of box 3 is not
+  // Outputs differ from `other`, those of a launch that began with other sentinels: "d_pred of box 3 is not
   // written", or that results depend on what the output held before.
   [[nodiscard]] std::string trace_of_sentinels(const Kernel& kernel, const StoredOutputs& other,
                                                const std::map<std::string, double>& other_sentinels) const;

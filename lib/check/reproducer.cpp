@@ -75,7 +75,7 @@ std::vector<NamedArray> gather_inputs(const CheckRequest& request, const InputSo
   std::vector<Gathered> arrays;
   const Kernel kernel = own_kernel(request, pass, request.dtype);
   for (const Argument& argument : kernel.arguments()) {
-    if (!is_read(argument, pass) || argument.role == ArgumentRole::saved) continue;
+    if (!is_drawn(argument, pass)) continue;
     names.push_back(argument.name);
     arrays.emplace_back(request, argument, argument.name, request.dtype, count_of(runs));
   }

@@ -65,10 +65,19 @@ bool is_read(const Argument& argument, Pass pass) {
   return argument.is_array() && !is_written(argument, pass);
 }
 
-std::int64_t axis_length(const Argument& argument, const std::string& axis, const Sizes& sizes) {
+bool is_drawn(const Argument& argument, Pass pass) {
+  return is_read(argument, pass) && argument.role != ArgumentRole::saved;
+}
+
+std::optional<std::int64_t> literal_axis(const std::string& axis) {
   std::int64_t number = 0;
   const auto [end, code] = std::from_chars(axis.data(), axis.data() + axis.size(), number);
-  if (code == std::errc() && end == axis.data() + axis.size()) return number;
+  if (code != std::errc() || end != axis.data() + axis.size()) return std::nullopt;
+  return number;
+}
+
+std::int64_t axis_length(const Argument& argument, const std::string& axis, const Sizes& sizes) {
+  if (const auto number = literal_axis(axis)) return *number;
   const auto found = sizes.find(axis);
   if (found == sizes.end())
     throw Error(ErrorKind::internal, "argument " + argument.name + " has the unknown axis " + axis);

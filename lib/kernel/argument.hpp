@@ -46,7 +46,11 @@ struct Argument {
 bool is_written(const Argument& argument, Pass pass);
 // An array that a kernel of the pass is given.
 bool is_read(const Argument& argument, Pass pass);
+// The same without what forward saved: what a case brings along.
+bool is_drawn(const Argument& argument, Pass pass);
 
+// An axis that is a number, like "4".
+std::optional<std::int64_t> literal_axis(const std::string& axis);
 // Length of one of the axes of an array argument: a number, or one of `sizes`. Throws ErrorKind::internal for
 // an axis that is neither.
 std::int64_t axis_length(const Argument& argument, const std::string& axis, const Sizes& sizes);

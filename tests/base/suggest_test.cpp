@@ -41,7 +41,8 @@ TEST(UnknownName, OffersTheNearestAndListsAll) {
 
 TEST(UnknownName, OffersWhatGoesOnFromIt) {
   EXPECT_EQ(nearest_name("touch", kScenarios), "touching");
-  EXPECT_EQ(nearest_name("near_", kScenarios), "near_identical");
+  EXPECT_EQ(nearest_name("Near_", kScenarios), "near_identical");
+  EXPECT_EQ(nearest_name("abcd", std::vector<std::string>{"abcdefghijkl", "abcdefghij"}), "abcdefghij");
   EXPECT_EQ(nearest_name("", kScenarios), "");
 }
 

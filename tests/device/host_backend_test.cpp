@@ -91,6 +91,18 @@ TEST(HostCompiler, IsFound) {
   EXPECT_NO_THROW(static_cast<void>(host::Compiler::find()));
 }
 
+// What was compiled for this CPU is no other CPU's.
+TEST(HostCompiler, OptionsThatMeanThisCpuAreKeyedByIt) {
+  const auto names_cpu = [](const char* command) {
+    const ScopedVariable cxx("CXX", command);
+    const auto options = host::Compiler::find().target().options;
+    return std::any_of(options.begin(), options.end(),
+                       [](const std::string& option) { return option.starts_with("cpu="); });
+  };
+  EXPECT_TRUE(names_cpu("c++ -march=native"));
+  EXPECT_FALSE(names_cpu("c++ -march=x86-64"));
+}
+
 TEST_P(EachCompiler, OnlyKernelsThatWaitNeedFibers) {
   EXPECT_FALSE(needs_fibers("out[threadIdx.x] = 1; __threadfence(); atomicAdd(out, 1);"));
   EXPECT_TRUE(needs_fibers("__syncthreads();"));

@@ -19,12 +19,6 @@ namespace {
 
 using namespace lossgrad;
 
-bool is_read(const Argument& argument) {
-  return argument.is_array() &&
-         (argument.role == ArgumentRole::input || argument.role == ArgumentRole::constant ||
-          argument.role == ArgumentRole::upstream);
-}
-
 // Fills values and sizes; a file of another shape is an error.
 void read_argument(const std::filesystem::path& folder, const Argument& argument, Items& items) {
   Array array = read_npy(folder / (argument.name + ".npy"));
@@ -64,7 +58,7 @@ void run(std::span<char* const> words) {
   if (words.size() > 5) items.parameters["margin"] = std::strtod(words[5], nullptr);
   const Kernel backward = loss.kernel({Pass::backward, dtype, words[2], kOwnBlock, default_sizes(loss)});
   for (const Argument& argument : backward.arguments()) {
-    if (is_read(argument)) read_argument(folder, argument, items);
+    if (is_drawn(argument, Pass::backward)) read_argument(folder, argument, items);
   }
   items.count = items.sizes.at(loss.item_size());
   for (const Pass pass : {Pass::forward, Pass::backward}) {

@@ -124,12 +124,14 @@ void BlockRunner::fiber_main(boost::context::detail::transfer_t transfer) {
 }
 
 void BlockRunner::set_up_threads(const lossgrad_cuda::Index3& dim) {
-  threads_ = dim.x * dim.y * dim.z;
-  dim_ = dim;
-  fibers_.grow(threads_);
-  warps_.resize((threads_ + kWarpSize - 1) / kWarpSize);
-  for (std::uint32_t i = 0; i < threads_; ++i)
+  const std::uint32_t threads = dim.x * dim.y * dim.z;
+  fibers_.grow(threads);
+  warps_.resize((threads + kWarpSize - 1) / kWarpSize);
+  for (std::uint32_t i = 0; i < threads; ++i)
     fibers_[i].thread = {i % dim.x, i / dim.x % dim.y, i / dim.x / dim.y};
+  // Last: where memory was short above, the next launch sets up again.
+  threads_ = threads;
+  dim_ = dim;
 }
 
 void BlockRunner::start_block(const BlockTask& task) {

@@ -5,7 +5,8 @@
 //   1  greedy, descending: always those of the highest warp, lanes and blocks descending
 //   2  random: after every wait any thread of the block that can run; blocks in a permuted order
 //   3  greedy in a random order of the warps; blocks in a permuted order
-// Seeds 0, 1 and 3 take the lanes of a warp in order; greedy seeds from 4 on begin at any lane.
+// Seeds 0, 1 and 3 take the lanes of a warp in order (kernels without barriers: 3 shuffles all threads);
+// greedy seeds from 4 on begin at any lane.
 #pragma once
 
 #include <cstdint>
