@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "losses/random_inputs.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace lossgrad {
@@ -8,7 +9,8 @@ namespace lossgrad {
 double random_upstream(ItemRandom& random, Dtype dtype) {
   const double sign = random.sign();
   double magnitude = random.log_uniform(0.125, 8);
-  if (random.chance(1.0 / 8)) magnitude = random.log_uniform(1e-6, 1e4);
+  if (random.chance(1.0 / 8))
+    magnitude = random.log_uniform(std::max(1e-9, format_of(dtype).min_subnormal), 1e4);
   return random.chance(1.0 / 64) ? 0 : round_to(dtype, sign * magnitude);
 }
 

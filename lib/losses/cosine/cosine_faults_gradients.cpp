@@ -105,6 +105,13 @@ std::vector<Fault> norms() {
                   "  const C cosine = absolute(product) < C(1e-4) ? C(0) : product;",
                   2}},
        .scenario = "orthogonal"},
+      {.name = "nearly_unit_row_not_normalised",
+       .family = FaultFamily::branch,
+       .summary = "an x1 of length 1 within 1e-4 were not normalised",
+       .edits = {{kReciprocals,
+                  "const C r1 = absolute(sums.x11 - one) < C(1e-4) ? one : one / norm1, r2 = one / norm2;\n"
+                  "  return {r1, r2, r1, r2};"}},
+       .scenario = "unit"},
       {.name = "gradient_norm_in_f32",
        .family = FaultFamily::low_precision,
        .summary = "|x1| were a float",
@@ -190,6 +197,14 @@ std::vector<Fault> upstreams_and_precision() {
        .edits =
            {{kUpstream,
              "C upstream = load_value(dy + row);\n  if (absolute(upstream) < C(0.1)) upstream = C(0);"}}},
+      {.name = "tiny_upstream_dropped",
+       .family = FaultFamily::upstream,
+       .summary = "dy of magnitudes below 1e-6 were zero",
+       .edits =
+           {{kUpstream,
+             "C upstream = load_value(dy + row);\n  if (absolute(upstream) < C(1e-6)) upstream = C(0);"}},
+       .dtypes = {Dtype::f32, Dtype::f64, Dtype::bf16},
+       .elsewhere = "its gradients are too small for f16"},
       {.name = "large_upstream_clipped",
        .family = FaultFamily::upstream,
        .summary = "finite dy above 10 were 10",

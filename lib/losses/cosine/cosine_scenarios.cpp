@@ -73,10 +73,20 @@ Pair gaussian(ItemRandom& random, const Shape& shape) {
   return {std::move(x1), std::move(x2), 0};
 }
 
-Pair unit(ItemRandom& random, const Shape& shape) {
+Pair of_length_one(ItemRandom& random, const Shape& shape) {
   Pair pair = gaussian(random, shape);
   pair.x1 = times(std::move(pair.x1), 1 / norm(pair.x1));
   pair.x2 = times(std::move(pair.x2), 1 / norm(pair.x2));
+  return pair;
+}
+
+Pair unit(ItemRandom& random, const Shape& shape) {
+  Pair pair = of_length_one(random, shape);
+  for (Values* row : {&pair.x1, &pair.x2}) {
+    if (random.chance(0.5)) continue;
+    const double off = random.sign() * random.log_uniform(ulp(compute_type(shape.dtype), 1), 0.1);
+    *row = times(std::move(*row), 1 + off);
+  }
   return pair;
 }
 
@@ -159,7 +169,7 @@ Pair zero_row(ItemRandom& random, const Shape& shape) {
 
 // Lengths log-uniform between the two; in half of the pairs both rows have the same.
 Pair of_length(ItemRandom& random, const Shape& shape, double least, double most) {
-  const Pair pair = unit(random, shape);
+  const Pair pair = of_length_one(random, shape);
   const double length = random.log_uniform(least, most);
   const double other = random.chance(0.5) ? length : random.log_uniform(least, most);
   return {times(pair.x1, length), times(pair.x2, other), 0};
@@ -229,7 +239,7 @@ const ScenarioTable<Draw>& table() {
             "gaussian in half of the rows, else one of all the following but non_finite (the default)"},
            nullptr},
           {{"gaussian", "normal components, half of the pairs alike"}, gaussian},
-          {{"unit", "gaussian, rows of length 1"}, unit},
+          {{"unit", "gaussian, rows of length 1, half of them 1 ulp to 0.1 off, log-uniform"}, unit},
           {{.name = "parallel",
             .summary = "x2 a positive multiple of x1, to rounding",
             .made_of_zeros = true},
