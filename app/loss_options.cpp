@@ -8,12 +8,6 @@
 namespace lossgrad::app {
 namespace {
 
-bool may_come_from_file(const Argument& argument) {
-  return argument.is_array() &&
-         (argument.role == ArgumentRole::input || argument.role == ArgumentRole::constant ||
-          argument.role == ArgumentRole::upstream);
-}
-
 template <class Named>
 void add_once(std::vector<Named>& list, const Named& added) {
   const bool known =
@@ -39,7 +33,7 @@ std::vector<Argument> file_arguments(const Loss& loss) {
     options.convention = loss.conventions().front().name;
     const Kernel kernel = loss.kernel(options);
     for (const Argument& argument : kernel.arguments()) {
-      if (may_come_from_file(argument)) add_once(arguments, argument);
+      if (is_drawn(argument, pass)) add_once(arguments, argument);
     }
   }
   return arguments;

@@ -243,12 +243,15 @@ class CaseRun {
   // The second launch, with other sentinels in the outputs, gave other bits than the first. Two more like
   // these tell whether that is the sentinels' doing.
   void explain_difference(const ReadyKernel& kernel, std::uint64_t first_bits,
-                          const std::map<std::string, double>& second_sentinels) {
+                          const Sentinels& second_sentinels) {
     PassFindings& findings = findings_[kernel.kernel.pass()];
     const StoredOutputs second = full_.comparable_outputs(kernel.kernel);
-    bool repeats = full_.repeats(*kernel.loaded, kernel.kernel, 1, second);
-    (void)full_.launch(*kernel.loaded, kernel.kernel, 0);
-    repeats = repeats && full_.output_hash(kernel.kernel) == first_bits;
+    launch_full(kernel, 1);
+    bool repeats = full_.comparable_outputs(kernel.kernel) == second;
+    if (repeats) {
+      launch_full(kernel, 0);
+      repeats = full_.output_hash(kernel.kernel) == first_bits;
+    }
     if (!repeats) {
       findings.bits.lines.emplace_back("two launches on the same inputs gave different bits");
     } else {

@@ -60,8 +60,7 @@ std::string at_place(std::string place, const std::string& finding) {
 
 // The first of the worst elements that still hold their sentinel, as "d_pred of box 3 is not written". NaN,
 // which may be a result, is not looked for.
-std::optional<std::string> unwritten(const Comparison& comparison,
-                                     const std::map<std::string, double>& sentinels,
+std::optional<std::string> unwritten(const Comparison& comparison, const Sentinels& sentinels,
                                      const std::string& item_name) {
   const WorstElement* first = nullptr;
   for (const WorstElement& element : comparison.worst()) {
@@ -99,19 +98,6 @@ void launch_and_compare(const CaseContext& context, KernelRun& run, const ReadyK
   compare(context, run, kernel, launched, place, findings);
 }
 
-// After a launch 1 that no check found wrong: what another sentinel shows of elements that the reference
-// leaves open. Nothing of a kernel that does not repeat its bits, which is not these guards' matter.
-void compare_sentinels(KernelRun& run, const ReadyKernel& kernel, const LaunchFindings& first,
-                       const std::string& place, Findings& findings) {
-  const StoredOutputs outputs = run.comparable_outputs(kernel.kernel);
-  (void)run.launch(*kernel.loaded, kernel.kernel, 0);
-  const StoredOutputs others = run.comparable_outputs(kernel.kernel);
-  if (others == outputs || !run.repeats(*kernel.loaded, kernel.kernel, 1, outputs) ||
-      !run.repeats(*kernel.loaded, kernel.kernel, 0, others))
-    return;
-  findings.lines.push_back(at_place(place, run.trace_of_sentinels(kernel.kernel, outputs, first.sentinels)));
-}
-
 // The launch of `aligned` again with buffers that lie otherwise, and other sentinels: the same bits, or right
 // ones. What has the same bits is not counted as compared again.
 void launch_as_planned(const CaseContext& context, const KernelRun& aligned, const ReadyKernel& kernel,
@@ -133,8 +119,12 @@ void launch_as_planned(const CaseContext& context, const KernelRun& aligned, con
     const LaunchFindings launched = launch(run, kernel, 1, place, findings);
     if (run.comparable_outputs(kernel.kernel) == outputs) continue;
     compare(context, run, kernel, launched, place, findings);
-    if (findings.lines.size() == found && !plan.in_nans)
-      compare_sentinels(run, kernel, launched, place, findings);
+    if (findings.lines.size() > found || plan.in_nans) continue;
+    // What the reference leaves open may be unwritten all the same: another sentinel shows it.
+    const OutputValues others = run.output_values(kernel.kernel);
+    const Sentinels sentinels = run.launch(*kernel.loaded, kernel.kernel, 0).sentinels;
+    if (const auto element = run.first_unwritten(kernel.kernel, others, launched.sentinels, sentinels))
+      findings.lines.push_back(at_place(place, *element));
   }
 }
 

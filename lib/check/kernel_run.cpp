@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 #include <tbb/blocked_range.h>
 #include <tbb/enumerable_thread_specific.h>
@@ -212,12 +213,6 @@ LaunchFindings KernelRun::launch(LoadedKernel& loaded, const Kernel& kernel, std
   return findings;
 }
 
-bool KernelRun::repeats(LoadedKernel& loaded, const Kernel& kernel, std::uint64_t number,
-                        const StoredOutputs& outputs) {
-  (void)launch(loaded, kernel, number);
-  return comparable_outputs(kernel) == outputs;
-}
-
 Items KernelRun::read(std::span<const Argument> of, std::int64_t first, std::int64_t count) const {
   Items items;
   items.first = first;
@@ -333,8 +328,24 @@ OutputValues KernelRun::output_values(const Kernel& kernel) const {
   return values;
 }
 
+std::optional<std::string> KernelRun::first_unwritten(const Kernel& kernel, const OutputValues& other,
+                                                      const Sentinels& other_sentinels,
+                                                      const Sentinels& sentinels) const {
+  for (const auto& [name, values] : output_values(kernel)) {
+    const std::vector<double>& others = other.at(name);
+    const double sentinel = sentinels.at(name), other_sentinel = other_sentinels.at(name);
+    for (std::size_t at = 0; at < values.size(); ++at) {
+      if (values[at] != sentinel || others[at] != other_sentinel) continue;
+      const ItemLayout& layout = buffers_.at(name)->layout();
+      const std::int64_t item = layout.item_of(layout.items, static_cast<std::int64_t>(at));
+      return name + " of " + request_.loss->item_name() + " " + std::to_string(item) + " is not written";
+    }
+  }
+  return std::nullopt;
+}
+
 std::string KernelRun::trace_of_sentinels(const Kernel& kernel, const StoredOutputs& other,
-                                          const std::map<std::string, double>& other_sentinels) const {
+                                          const Sentinels& other_sentinels) const {
   const std::size_t element = size_in_bytes(request_.dtype);
   const StoredOutputs mine = comparable_outputs(kernel);
   std::optional<std::string> first;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,10 +16,12 @@
 
 namespace lossgrad {
 
+using Sentinels = std::map<std::string, double>;  // what each output was filled with
+
 // What one guarded launch left behind.
 struct LaunchFindings {
-  std::vector<std::string> damage;          // canaries hit, inputs changed
-  std::map<std::string, double> sentinels;  // what each output was filled with
+  std::vector<std::string> damage;  // canaries hit, inputs changed
+  Sentinels sentinels;
 };
 
 // Bytes of every argument that a kernel wrote.
@@ -56,10 +59,6 @@ class KernelRun {
   LaunchFindings launch(LoadedKernel& loaded, const Kernel& kernel, std::uint64_t number = 0,
                         const LaunchOptions& options = {});
 
-  // Whether a launch of this number gives these outputs (comparable ones) again.
-  bool repeats(LoadedKernel& loaded, const Kernel& kernel, std::uint64_t number,
-               const StoredOutputs& outputs);
-
   // Every element that the kernel wrote against the reference.
   [[nodiscard]] Comparison compare(const Kernel& kernel,
                                    const std::function<void(double)>& progress = {}) const;
@@ -70,14 +69,18 @@ class KernelRun {
   [[nodiscard]] std::int64_t written_elements(const Kernel& kernel) const;
   // One hash over all that the kernel writes.
   [[nodiscard]] std::uint64_t output_hash(const Kernel& kernel) const;
-  [[nodiscard]] StoredOutputs stored_outputs(const Kernel& kernel) const;
-  // The same with one NaN for all, whose signs and payloads are the compiler's choice.
+  // Bytes of what the kernel wrote, with one NaN for all, whose signs and payloads are the compiler's choice.
   [[nodiscard]] StoredOutputs comparable_outputs(const Kernel& kernel) const;
   [[nodiscard]] OutputValues output_values(const Kernel& kernel) const;
+  // The first element that holds its sentinel after this launch and after another one with other sentinels,
+  // as "d_pred of box 3 is not written".
+  [[nodiscard]] std::optional<std::string> first_unwritten(const Kernel& kernel, const OutputValues& other,
+                                                           const Sentinels& other_sentinels,
+                                                           const Sentinels& sentinels) const;
   // Outputs differ from `other`, those of a launch that began with other sentinels: "d_pred of box 3 is not
   // written", or that results depend on what the output held before.
   [[nodiscard]] std::string trace_of_sentinels(const Kernel& kernel, const StoredOutputs& other,
-                                               const std::map<std::string, double>& other_sentinels) const;
+                                               const Sentinels& other_sentinels) const;
 
   // Inputs of one item as the kernel saw them, for reports.
   [[nodiscard]] std::vector<std::pair<std::string, std::vector<double>>> inputs_of(const Kernel& kernel,
@@ -87,6 +90,7 @@ class KernelRun {
 
  private:
   void provide(const Argument& argument);
+  [[nodiscard]] StoredOutputs stored_outputs(const Kernel& kernel) const;
   [[nodiscard]] std::uint64_t hash_of_inputs(const Kernel& kernel) const;
   void compare_block(const Kernel& kernel, const Items& items, Comparison& comparison) const;
   [[nodiscard]] std::int64_t elements_per_item() const;

@@ -146,7 +146,7 @@ class PropagationRun {
     note_spilled(value, list, clean, touched_outputs);
   }
 
-  std::map<std::string, double> launch(const Items& inputs, const std::string& place) {
+  Sentinels launch(const Items& inputs, const std::string& place) {
     run_.write_values(inputs);
     if (kernel_.kernel.pass() == Pass::backward) run_.write_reference_saved(kernel_.kernel);
     LaunchFindings launched = run_.launch(*kernel_.loaded, kernel_.kernel);
@@ -170,7 +170,7 @@ class PropagationRun {
   // Of a kernel that is wrong on these items as they are only what a value that is not finite did says
   // something here.
   void note_wrong(const Value& value, const std::vector<Touched>& list, const Comparison& comparison,
-                  const std::map<std::string, double>& sentinels) {
+                  const Sentinels& sentinels) {
     const auto& worst = comparison.worst();
     const auto lost = [](const WorstElement& element) {
       return std::isfinite(element.got) &&

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The first sample run in README.md is what its command prints, but for error figures and times."""
+"""Sample runs in README.md are what their commands print, but for error figures and times."""
 import os
 import re
 
 from cli_case import PROJECT, CliCase, main
 
 
-def sample():
-    """The words after the program's name, and the lines that they print."""
+def samples():
+    """Of each the words after the program's name, and the lines that they print."""
     with open(os.path.join(PROJECT, "README.md"), encoding="utf-8") as file:
-        block = re.search(r"^```\n\$ scripts/lossgrad (.*)\n((?:.*\n)*?)```$", file.read(), re.MULTILINE)
-    return block[1].split(), block[2].splitlines()
+        blocks = re.findall(r"^```\n\$ scripts/lossgrad (.*)\n((?:.*\n)*?)```$", file.read(), re.MULTILINE)
+    return [(command.split(), lines.splitlines()) for command, lines in blocks]
 
 
 def counts(lines):
@@ -27,11 +27,20 @@ class Readme(CliCase):
     def test_sample_run(self):
         if "cuda: available" in self.run_program("devices").stdout:
             self.skipTest("the sample is of the host backend")
-        command, lines = sample()
+        command, lines = samples()[0]
         result = self.run_program(*command)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         self.assertGreater(len(lines), 10)
         self.assertEqual(counts(lines), counts(result.stdout.splitlines()))
+
+    def test_sample_of_a_failure(self):
+        """Its worst element has the inputs that the sample shows."""
+        command, lines = next((command, lines) for command, lines in samples() if "--save-failures" in command)
+        result = self.run_program(*command, "--backend", "host")
+        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+        inputs = [line for line in lines if re.match(r"      \w+ += ", line)]
+        self.assertEqual(len(inputs), 3)
+        self.assertIn("\n".join(inputs) + "\n", result.stdout)
 
 
 if __name__ == "__main__":

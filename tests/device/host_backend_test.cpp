@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiling, loading, memory and launches of the host backend.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>

@@ -62,6 +62,10 @@ Schedule make_schedule(std::optional<std::uint64_t> seed, std::uint64_t blocks, 
       permute_blocks(schedule, random);
       break;
   }
+  // Threads that run one after another begin there as well.
+  std::rotate(schedule.thread_order.begin(),
+              schedule.thread_order.begin() + static_cast<std::ptrdiff_t>(schedule.first_lane % threads),
+              schedule.thread_order.end());
   return schedule;
 }
 

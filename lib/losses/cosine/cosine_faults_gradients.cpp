@@ -107,7 +107,7 @@ std::vector<Fault> norms() {
        .scenario = "orthogonal"},
       {.name = "nearly_unit_row_not_normalised",
        .family = FaultFamily::branch,
-       .summary = "an x1 of length 1 within 1e-4 were not normalised",
+       .summary = "an x1 whose squared length is 1 within 1e-4 were not normalised",
        .edits = {{kReciprocals,
                   "const C r1 = absolute(sums.x11 - one) < C(1e-4) ? one : one / norm1, r2 = one / norm2;\n"
                   "  return {r1, r2, r1, r2};"}},

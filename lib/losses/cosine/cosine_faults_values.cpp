@@ -57,7 +57,7 @@ std::vector<Fault> cosines() {
        .scenario = "orthogonal"},
       {.name = "nearly_unit_row_not_normalised",
        .family = FaultFamily::branch,
-       .summary = "an x1 of length 1 within 1e-4 were not normalised",
+       .summary = "an x1 whose squared length is 1 within 1e-4 were not normalised",
        .pass = kForward,
        .edits = reciprocals("absolute(sums.x11 - one) < C(1e-4) ? one : one / norm1", "one / norm2"),
        .dtypes = kWideDtypes,
