@@ -2,7 +2,6 @@
 #include "check/guards.hpp"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
 

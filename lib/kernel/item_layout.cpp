@@ -11,7 +11,7 @@ ItemLayout item_layout(const Argument& argument, const std::string& item_size, c
   ItemLayout layout;
   bool found = false;
   for (const std::string& axis : argument.axes) {
-    const std::int64_t length = element_count({argument.name, argument.role, {axis}}, sizes);
+    const std::int64_t length = axis_length(argument, axis, sizes);
     if (axis == item_size) {
       layout.items = length;
       found = true;

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Sample runs in README.md are what their commands print, but for error figures and times."""
+"""The first sample run in README.md is what its command prints, but for error figures and times; that of a failure has its
+inputs."""
 import os
 import re
 
@@ -34,7 +35,7 @@ class Readme(CliCase):
         self.assertEqual(counts(lines), counts(result.stdout.splitlines()))
 
     def test_sample_of_a_failure(self):
-        """Its worst element has the inputs that the sample shows."""
+        """One of the worst elements has the inputs that the sample shows."""
         command, lines = next((command, lines) for command, lines in samples() if "--save-failures" in command)
         result = self.run_program(*command, "--backend", "host")
         self.assertEqual(result.returncode, 1, result.stdout + result.stderr)

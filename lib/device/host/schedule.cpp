@@ -62,7 +62,7 @@ Schedule make_schedule(std::optional<std::uint64_t> seed, std::uint64_t blocks, 
       permute_blocks(schedule, random);
       break;
   }
-  // Threads that run one after another begin there as well.
+  // The order of threads that run one after another is turned as far.
   std::rotate(schedule.thread_order.begin(),
               schedule.thread_order.begin() + static_cast<std::ptrdiff_t>(schedule.first_lane % threads),
               schedule.thread_order.end());
