@@ -152,9 +152,10 @@ Pair near_equal(ItemRandom& random, Dtype dtype) {
     pair.target[axis] = random.uniform(-0.25, 0.25);
     pair.target[axis + 2] = random.log_uniform(0.5, 2);
   }
-  for (std::size_t component = 0; component < 4; ++component)
+  for (std::size_t component = 0; component < 4; ++component) {
     pair.pred[component] =
         pair.target[component] + gap * random.uniform(-1, 1) * pair.target[2 + component % 2];
+  }
   return pair;
 }
 
