@@ -246,16 +246,16 @@ class CaseRun {
                           const Sentinels& second_sentinels) {
     PassFindings& findings = findings_[kernel.kernel.pass()];
     const StoredOutputs second = full_.comparable_outputs(kernel.kernel);
-    constexpr int kPairs = 4;
-    bool repeats = true;
-    for (int pair = 0; repeats && pair < kPairs; ++pair) {
+    const auto repeats = [&] {
       launch_full(kernel, 1);
-      repeats = full_.comparable_outputs(kernel.kernel) == second;
-      if (!repeats) break;
+      if (full_.comparable_outputs(kernel.kernel) != second) return false;
       launch_full(kernel, 0);
-      repeats = full_.output_hash(kernel.kernel) == first_bits;
-    }
-    if (!repeats) {
+      return full_.output_hash(kernel.kernel) == first_bits;
+    };
+    constexpr int kPairs = 4;
+    int same = 0;
+    while (same < kPairs && repeats()) ++same;
+    if (same < kPairs) {
       findings.bits.lines.emplace_back("two launches on the same inputs gave different bits");
     } else {
       findings.full.lines.push_back(full_.trace_of_sentinels(kernel.kernel, second, second_sentinels));

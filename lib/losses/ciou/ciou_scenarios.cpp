@@ -143,8 +143,8 @@ Pair near_touching(ItemRandom& random, Dtype dtype) {
   return pair;
 }
 
-// Of size 1 or so about the origin, as alike as a gap says that is 1 ulp (of 1) to 0.1: what grows with the
-// distance or with the difference of the aspect ratios does so through all its decades.
+// Boxes of size 1 or so about the origin that differ by up to a gap of 1 ulp (of 1) to 0.1: distances and
+// differences of the aspect ratios have all sizes on the way to 0.
 Pair near_equal(ItemRandom& random, Dtype dtype) {
   const double gap = random.log_uniform(ulp(dtype, 1), 0.1);
   Pair pair{};
